@@ -28,7 +28,8 @@ type Outlook struct {
 	SignalToNoise *float64 `json:"signal_to_noise"`
 	// Votes is Noise in units of a clipped gradient's L2 norm: the sample's mean, and without a sample the largest one.
 	Votes float64 `json:"votes"`
-	// ZeroShot is the public model's accuracy, and Accuracy the one to expect of the run. They are 0 without a public model.
+	// ZeroShot is the public model's accuracy, and Accuracy the one to expect of the run. They are 0 without a public model, and
+	// Accuracy is 0 for other numbers of classes than ten, on which nothing was measured.
 	ZeroShot float64 `json:"zero_shot_accuracy"`
 	Accuracy float64 `json:"expected_accuracy"`
 	// Factor is by how much the public model is multiplied, 0 without one: see Run.First.
@@ -53,7 +54,9 @@ func (run *Run) foresee(q Request) {
 	run.Outlook = o
 	if q.ZeroShot > 0 {
 		o.Factor = warmFactor(o.Votes)
-		o.Accuracy = 1 - (1-q.ZeroShot)*warmRest(o.Votes)
+		if q.Examples == nil || q.Examples.classes == warmClasses {
+			o.Accuracy = 1 - (1-q.ZeroShot)*warmRest(o.Votes)
+		}
 	}
 }
 
@@ -66,7 +69,7 @@ func (run *Run) judge(ctx context.Context, q Request, rehearsed *rehearsal) erro
 		return nil
 	case q.ZeroShot > 0 && o.Votes >= hopelessVotes:
 		return run.refuse(o.Votes/hopelessVotes*refusalMargin, fmt.Sprintf("the run may well end below the public model's accuracy of %.3g", q.ZeroShot))
-	case q.ZeroShot > 0:
+	case q.ZeroShot > 0 && !(o.Accuracy == 0 && run.Expected != nil && run.Expected.Useless()):
 		return nil
 	case run.Expected != nil && run.Expected.blind():
 		by, err := rehearsed.quieter(ctx)
@@ -211,7 +214,10 @@ func (o *Outlook) words() (out []string) {
 		out = append(out, fmt.Sprintf("signal to noise of the run: %.2g, the norm of the clipped mean gradient at a model of zeros over the L2 norm of the error of all rounds, %.3g.", *o.SignalToNoise, o.NoiseL2))
 	}
 	if o.ZeroShot > 0 {
-		out = append(out, fmt.Sprintf("warm start: %.2g times the public model. Its accuracy is %.3f. With this noise a run on public pictures that the model had not seen ends at about %.3f.", o.Factor, o.ZeroShot, o.Accuracy))
+		out = append(out, fmt.Sprintf("warm start: %.2g times the public model. Its accuracy is %.3f.", o.Factor, o.ZeroShot))
+		if o.Accuracy > 0 {
+			out[len(out)-1] += fmt.Sprintf(" With this noise a run on public pictures that the model had not seen ends at about %.3f.", o.Accuracy)
+		}
 	}
 	return out
 }

@@ -55,9 +55,17 @@ func (e Expected) short() string {
 // rehearsals is how often a run is rehearsed.
 const rehearsals = 5
 
-// gradientsOfRound is about how many examples a rehearsed round looks at: the error of that choice is far below the noise of a
-// round that is larger.
-const gradientsOfRound = 4096
+// A rehearsed round looks at about gradientsOfRound examples: the error of that choice is far below the noise of a
+// round that is larger. Where gradients have more than 2048 coordinates it looks at fewer, so that they have valuesOfRound values together, but not at fewer than
+// leastOfRound: noise grows with the number of coordinates, and the error of the choice does not.
+const (
+	gradientsOfRound = 4096
+	valuesOfRound    = 1 << 23
+	leastOfRound     = 256
+)
+
+// lookedAt is about how many examples a rehearsed round looks at.
+func lookedAt(dim int) int { return min(gradientsOfRound, max(leastOfRound, valuesOfRound/dim)) }
 
 // rehearsal is a run on public examples. Each client has examples of its own as long as there are enough.
 type rehearsal struct {
@@ -147,8 +155,9 @@ func (r rehearsal) once(ctx context.Context, rng *rand.Rand) (accuracy, correcti
 	p := make([]float64, r.on.classes)
 	grad, mean, shares, squares := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
 	order := rng.Perm(len(r.on.x) - r.on.held)[:r.train]
-	some := min(r.cohort, max(16, gradientsOfRound/r.perClient))
-	each := min(r.perClient, gradientsOfRound)
+	looked := lookedAt(dim)
+	some := min(r.cohort, max(16, looked/r.perClient))
+	each := min(r.perClient, looked)
 	shrunk := r.clip.order == 1
 	// The gradient of one example is a product of two short vectors. Where no coordinate is looked at alone, it need not be written out.
 	short := each == 1 && r.clip.top == 0 && r.noise.reports == 0
@@ -226,7 +235,16 @@ func (run *Run) rehearse(ctx context.Context, q Request) (*rehearsal, error) {
 		on: q.Examples, first: run.First(q.first()), perClient: max(1, q.PerClient), clients: cmp.Or(run.Records, run.Clients), cohort: run.vectors(), rounds: run.Affordable,
 		clip: run.clipping(), noise: noise, steps: run.Steps, plain: q.plainSteps(run.Rounds),
 	}
-	run.Expected, err = r.expect(ctx)
+	if run.Expected, err = r.expect(ctx); err != nil || run.Outlook == nil || run.Outlook.Factor == 0 || !run.Expected.Useless() {
+		return r, err
+	}
+	// A weak model forgets in the first steps what it knows: the whole public model is tried.
+	whole := *r
+	whole.first = q.first()
+	e, err := whole.expect(ctx)
+	if err == nil && e.Accuracy > run.Expected.Accuracy {
+		run.Outlook.Factor, run.Expected, r = 1, e, &whole
+	}
 	return r, err
 }
 

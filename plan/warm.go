@@ -7,10 +7,11 @@ import "math"
 // coordinate of the mean over all rounds, in units of the clip: with votes of 0.003 a run removes most of what the public model has
 // wrong, with 0.01 a quarter, and from 0.1 on nothing.
 const (
-	warmLeast  = 0.25  // of the public model that a run with little noise starts from
-	warmVotes  = 0.012 // votes up to which it does
-	warmPower  = 0.65  // of the growth beyond: the whole model at 0.1
-	warmLogits = 0.05  // noise of a logit over the root of votes, at most 1
+	warmClasses = 10
+	warmLeast   = 0.25  // of the public model that a run with little noise starts from
+	warmVotes   = 0.012 // votes up to which it does
+	warmPower   = 0.65  // of the growth beyond: the whole model at 0.1
+	warmLogits  = 0.05  // noise of a logit over the root of votes, at most 1
 	// hopelessVotes is where a run is expected to leave 92 % of what the public model has wrong. A single run may then well end
 	// below the public model.
 	hopelessVotes = 0.033

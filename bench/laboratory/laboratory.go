@@ -19,6 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/firststeps"
+	"github.com/hushgrad/hushgrad/bench/heldout"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
 	"github.com/hushgrad/hushgrad/bench/pages"
 	"github.com/hushgrad/hushgrad/bench/predictions"
@@ -35,7 +36,7 @@ import (
 )
 
 // experiments are what the command can run, in the order of its list.
-var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), firststeps.Experiments(), tables.Experiments())
+var experiments = slices.Concat(shufflesum.Experiments(), vectors.Experiments(), keyvalues.Experiments(), training.Experiments(), demands.Experiments(), attack.Experiments(), predictions.Experiments(), speed.Experiments(), serving.Experiments(), scale.Experiments(), pretrain.Experiments(), heldout.Experiments(), firststeps.Experiments(), tables.Experiments())
 
 // Main runs the experiment that the command line names, and ends the process. typed is what a reader types for this
 // program, such as "go run .": it is in help and in records. Every mechanism that the program imports can stand beside an
@@ -72,6 +73,8 @@ func (p program) run(ctx context.Context, args []string, std command.Streams) er
 		return p.judge(ctx, args[1:], std)
 	case "pages":
 		return p.writePages(ctx, args[1:], std)
+	case "draw":
+		return p.drawPictures(ctx, args[1:], std)
 	}
 	for _, e := range p.list {
 		if e.Name == args[0] {
@@ -94,11 +97,13 @@ func (p program) listExperiments(stdout io.Writer) error {
        %[1]s all [flags]
        %[1]s verdicts [flags]
        %[1]s pages [--check]
+       %[1]s draw --kind letters DIR
 
 Runs an experiment, or all of them with the flags they share, and says which claims of
 its paper hold in the numbers. With --out, an interrupted run goes on where it was.
 verdicts runs all experiments of the papers, with five seeds each, and prints what is found for all of them.
 pages writes the numbers of README.md, docs/*.md and docs/results/*.md from docs/results.
+draw writes pictures that nothing was chosen on, as files like MNIST's.
 %[1]s NAME --help lists the flags of an experiment.
 
 `, p.typed)

@@ -14,6 +14,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -281,5 +282,22 @@ func TestExperimentsCanBeRun(t *testing.T) {
 	twice := []experiment.Experiment{echo(), echo(), {Name: "Table 3", Title: "a\nb", Source: "s", Bind: echo().Bind}}
 	if wrong := checkExperiments(t, twice); len(wrong) != 3 {
 		t.Errorf("found %q in a bad list, want 3 things", wrong)
+	}
+}
+
+// draw leaves files that the demo reads, and says what is missing.
+func TestDrawWritesFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "textures")
+	bench := program{typed: "go run ./bench"}
+	std := command.Streams{Out: io.Discard, Err: io.Discard}
+	if err := bench.run(t.Context(), []string{"draw", "--kind", "textures", "--train", "30", "--test", "20", dir}, std); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := dataset.Load(t.Context(), dataset.Options{Source: dir}); err != nil || d.Train.Len() != 30 || d.Test.Len() != 20 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	var p *fl.ParamError
+	if err := bench.run(t.Context(), []string{"draw", "--kind", "textures"}, std); !errors.As(err, &p) || p.Param != "arguments" || !strings.Contains(err.Error(), "one directory") {
+		t.Errorf("no directory: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := dataset.NewPublic(t.Context(), dataset.Digits, f, dataset.ToPlan, nil)
+	public, err := dataset.NewPublic(t.Context(), dataset.Digits, 10, f, dataset.ToPlan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

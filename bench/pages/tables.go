@@ -30,6 +30,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"bars":              bars,
 	"curve":             curve,
 	"federation":        federation,
+	"choices":           choices,
 	"sites":             siteFigures,
 	"liars":             liars,
 	"public-figures":    publicFigures,

@@ -108,7 +108,7 @@ func publicEdges(ctx context.Context) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	public, err := dataset.NewPublic(ctx, dataset.Digits, edges, dataset.ToPlan, nil)
+	public, err := dataset.NewPublic(ctx, dataset.Digits, 10, edges, dataset.ToPlan, nil)
 	if err != nil {
 		return task{}, err
 	}

@@ -36,6 +36,14 @@ func Experiments() []experiment.Experiment {
 		Without: []string{experiment.FlagRepeats},
 		Aside:   []string{"fonts"},
 		Bind:    bindWarm,
+	}, {
+		Name:    "letters",
+		Title:   "Public glyph features: a last layer that tells the 26 letters apart, from handwriting fonts, and its zero-shot accuracy",
+		Source:  "Our own recipe, docs/pretraining.md; no paper",
+		Without: []string{experiment.FlagRepeats, experiment.FlagData},
+		Alone:   true,
+		Aside:   []string{"fonts", "weights"},
+		Bind:    bindLetters,
 	}}
 }
 
@@ -76,7 +84,7 @@ func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Resul
 		return nil, err
 	}
 	s.Jobs = env.Jobs
-	if o.fonts, err = fontCache(o.fonts); err != nil {
+	if o.fonts, err = FontCache(o.fonts); err != nil {
 		return nil, err
 	}
 	env.Progress.Describe("fonts")

@@ -47,14 +47,15 @@ const (
 
 func bindWarm(f *flag.FlagSet) experiment.Run {
 	fonts := f.String("fonts", "", "`directory` that keeps the fonts; empty: hushgrad/fonts in the user's cache. Fonts that are missing come from the npm registry through the command npm")
+	letters := f.Bool("letters", false, "26 letters in place of ten digits")
 	return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-		return warm(ctx, env, *fonts)
+		return warm(ctx, env, *fonts, *letters)
 	}
 }
 
-// warm rehearses runs from the public model on digits of fonts that it has not seen, as planned and with one thing changed.
-func warm(ctx context.Context, env experiment.Env, fonts string) (*experiment.Result, error) {
-	fonts, err := fontCache(fonts)
+// warm rehearses runs from the public model on digits, or letters, of fonts that it has not seen, as planned and with one thing changed.
+func warm(ctx context.Context, env experiment.Env, fonts string, letters bool) (*experiment.Result, error) {
+	fonts, err := FontCache(fonts)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,12 @@ func warm(ctx context.Context, env experiment.Env, fonts string) (*experiment.Re
 	if env.Quick {
 		count, settings = heldOutDigitsQuick, warmSettings[:1]
 	}
-	x, labels := draw(heldOut, count, recipe.NewPencil().DrawDigit)
-	glyphs, err := features.Glyphs(features.GlyphsSmall)
+	one, open, classes := recipe.NewPencil().DrawDigit, features.Glyphs, recipe.Digits
+	if letters {
+		one, open, classes = recipe.NewPencil().DrawLetter, features.GlyphsOfLetters, recipe.LetterClasses
+	}
+	x, labels := draw(heldOut, count, one)
+	glyphs, err := open(features.GlyphsSmall)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func warm(ctx context.Context, env experiment.Env, fonts string) (*experiment.Re
 	if err != nil {
 		return nil, err
 	}
-	examples, err := plan.NewExamples(slices.Collect(slices.Chunk(vectors, glyphs.Dim())), labels, recipe.Digits)
+	examples, err := plan.NewExamples(slices.Collect(slices.Chunk(vectors, glyphs.Dim())), labels, classes)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func warm(ctx context.Context, env experiment.Env, fonts string) (*experiment.Re
 	}
 	r := &experiment.Result{
 		Columns: []string{"trust", "clients", "budget", "mechanism", "votes", "varied", "value", "accuracy", "error", "planned_accuracy", "zero_shot", "no_privacy"},
-		Notes:   []string{fmt.Sprintf("Rehearsals on %d digits of fonts that the network had not seen; zero-shot accuracy %.3f. A client holds one digit.", count, zeroShot)},
+		Notes:   []string{fmt.Sprintf("Rehearsals on %d pictures of %d classes in fonts that the network had not seen; zero-shot accuracy %.3f. A client holds one picture.", count, classes, zeroShot)},
 	}
 	rows := make([][]experiment.Row, len(settings))
 	env.Progress.Describe("warm starts")
@@ -172,8 +177,8 @@ func (s warmSetting) vary(ctx context.Context, q plan.Request, step func()) (row
 	return rows, nil
 }
 
-// fontCache returns the directory that keeps the fonts.
-func fontCache(given string) (string, error) {
+// FontCache returns the directory that keeps the fonts.
+func FontCache(given string) (string, error) {
 	if given != "" {
 		return given, nil
 	}

@@ -20,6 +20,8 @@ type sweep struct {
 	server     server
 	sumdp      fl.Params
 	heldOut    bool
+	classes    int // of the files
+	transpose  bool
 	clients    int
 	skew       float64
 	dropout    float64
@@ -51,6 +53,7 @@ func accuracyExperiment() experiment.Experiment {
 			flags.Float64Var(&s.server.rate, "lr", 0, "learning rate of every run; 0: planned from the noise")
 			flags.Float64Var(&s.server.momentum, "momentum", -1, "momentum of every run, in [0, 1); -1: planned")
 			flags.Float64Var(&s.server.averaging, "averaging", -1, "decay of the average of the models, in [0, 1), which is the one that counts; -1: planned")
+			classes, transpose := bindClasses(flags)
 			sumdp := bindSumDP(flags)
 			names := flags.String("mechanisms", "", "comma-separated `list` of those to compare; empty: "+strings.Join(contenderNames(), ","))
 			with := experiment.BindWith(flags)
@@ -58,7 +61,7 @@ func accuracyExperiment() experiment.Experiment {
 			centrals := flags.String("central", "", "comma-separated `list` of ε of the whole run, for the others; empty: 0.1,0.25,0.6,1,2,4")
 			return func(ctx context.Context, env experiment.Env) (_ *experiment.Result, err error) {
 				s := s
-				s.sumdp = sumdp()
+				s.sumdp, s.classes, s.transpose = sumdp(), *classes, *transpose
 				if s.contenders, err = parseContenders(*names); err != nil {
 					return nil, err
 				}
@@ -105,7 +108,7 @@ func (s sweep) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	}
 	locals, centrals := []float64{0.5, 1, 2, 4, 6, 8}, []float64{0.1, 0.25, 0.6, 1, 2, 4}
 	s.repeats = env.RepeatsOr(3)
-	options := dataset.Options{Source: env.Data, Seed: env.Seed}
+	options := dataset.Options{Source: env.Data, Classes: s.classes, Transpose: s.transpose, Seed: env.Seed}
 	if env.Quick {
 		options.TrainSize, options.TestSize = 6000, 1000
 		s.rounds = min(s.rounds, 10)

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,11 +32,13 @@ func federationExperiment() experiment.Experiment {
 		Without: []string{experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ",")+", or "+dataset.Scatter+" or "+dataset.AutoFeatures+", which choose among them")
-			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture")
+			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture, and with the trust own-site the clients are sites, who share all pictures")
+			classes, transpose := bindClasses(flags)
+			rounds := flags.Int("rounds", 0, "rounds of every run; 0: planned")
 			random := flags.Int("random", 0, "in place of --settings `n` settings: a trust, 50 to 60000 clients and an ε of 0.1 to 8, by chance")
 			mechanism := flags.String("mechanism", mechanisms.Auto, "mechanism of the runs")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				f := federations{data: env.Data, repeats: env.RepeatsOr(3), quick: env.Quick, mechanism: *mechanism}
+				f := federations{data: env.Data, classes: *classes, transpose: *transpose, rounds: *rounds, repeats: env.RepeatsOr(3), quick: env.Quick, mechanism: *mechanism}
 				if env.Quick || *random > 0 {
 					f.repeats = env.RepeatsOr(1)
 				}
@@ -59,6 +62,9 @@ type federations struct {
 	mechanism string
 	repeats   int
 	data      string
+	classes   int
+	transpose bool
+	rounds    int // 0: planned
 	quick     bool
 	goals     bool // the pictures are MNIST's
 }
@@ -129,7 +135,7 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 					continue
 				}
 				data := filepath.Join(dir, "data")
-				if err := deal(data, pictures, at.clients, experiment.Stream(uint64(k), 95, uint64(at.clients))); err != nil {
+				if err := deal(data, pictures, at.pictures(pictures.Train.Len()), experiment.Stream(uint64(k), 95, uint64(at.clients))); err != nil {
 					return nil, err
 				}
 				one, err := f.once(ctx, dir, data, name, at)
@@ -164,7 +170,7 @@ func (f federations) build(ctx context.Context, env experiment.Env, dir string, 
 	}
 	env.Progress.Step()
 	env.Progress.Describe("pictures")
-	return dataset.Load(ctx, dataset.Options{Source: f.data, Seed: experiment.Stream(0, 94).Uint64(), Log: os.Stderr})
+	return dataset.Load(ctx, dataset.Options{Source: f.data, Classes: f.classes, Transpose: f.transpose, Seed: experiment.Stream(0, 94).Uint64(), Log: os.Stderr})
 }
 
 // refusal is the answer of a demo that plans no run.
@@ -177,13 +183,16 @@ func (f federations) once(ctx context.Context, dir, data, features string, at si
 	out := filepath.Join(dir, "out")
 	args := []string{
 		"--trust", string(at.trust), "--clients", strconv.Itoa(at.clients), "--budget", strconv.FormatFloat(at.budget, 'g', -1, 64),
-		"--features", features, "--mechanism", f.mechanism, "--data", data, "--out", out,
+		"--features", features, "--data", data, "--out", out, "--classes", strconv.Itoa(cmp.Or(f.classes, 10)),
+	}
+	if at.trust != plan.OwnSite { // whose mechanism follows from it
+		args = append(args, "--mechanism", f.mechanism)
 	}
 	if at.trust == plan.TwoServers {
 		args = append(args, "--roles", "3", "--hushgrad", filepath.Join(dir, "hushgrad"))
 	}
-	if f.quick {
-		args = append(args, "--rounds", "3")
+	if f.quick || f.rounds > 0 {
+		args = append(args, "--rounds", strconv.Itoa(cmp.Or(f.rounds, 3)))
 	}
 	args = append(args, more...)
 	var r summary

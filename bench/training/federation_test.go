@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,10 +108,13 @@ func TestSettingsAreRead(t *testing.T) {
 	if err != nil || len(got) != 6 || got[3] != (situation{plan.Shuffler, 60000, 0.1}) || got[3].String() != "shuffler:60000@0.1" {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []string{"", "nobody", "nobody:600", "nobody:49@1", "nobody:60001@1", "nobody:600@0", "nobody:600@x", "server:600@1", "nobody:600@1,", "nobody:600@NaN"} {
+	for _, bad := range []string{"", "nobody", "nobody:600", "nobody:49@1", "nobody:60001@1", "nobody:600@0", "nobody:600@x", "server:600@1", "nobody:600@1,", "nobody:600@NaN", "own-site:1@1"} {
 		if _, err := parseSettings(bad, 0); err == nil || !strings.Contains(err.Error(), "nobody:60000@4") {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+	if s, err := parseSettings("own-site:12@2", 0); err != nil || s[0].pictures(700) != 700 || got[0].pictures(70000) != 60000 {
+		t.Errorf("%v, %v: want sites that share all pictures, and clients with one each", s, err)
 	}
 	drawn, err := parseSettings("", 200)
 	seen := map[plan.Trust]bool{}
@@ -120,7 +124,7 @@ func TestSettingsAreRead(t *testing.T) {
 		}
 		seen[s.trust] = true
 	}
-	if err != nil || len(drawn) != 200 || len(seen) != len(trusts) {
+	if err != nil || len(drawn) != 200 || len(seen) != 3 {
 		t.Errorf("%d settings with %v, %v", len(drawn), seen, err)
 	}
 	if _, err := parseSettings("", -1); err == nil {
@@ -153,5 +157,24 @@ func TestPicturesAreDealt(t *testing.T) {
 	}
 	if deal(dir, d, 31, experiment.Stream(1)) == nil {
 		t.Error("31 clients with 30 pictures")
+	}
+}
+
+// More than 256 classes have labels of two bytes.
+func TestManyClassesAreWritten(t *testing.T) {
+	d, err := dataset.Generate(t.Context(), dataset.Options{TrainSize: 3, TestSize: 2, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for classes, labels := range map[int][]int{256: {0, 255, 7}, 1000: {0, 999, 256}} {
+		d.Train.Classes, d.Test.Classes, d.Train.Labels = classes, classes, labels
+		dir := filepath.Join(t.TempDir(), "new", "data")
+		if err := Write(dir, d); err != nil {
+			t.Fatal(err)
+		}
+		got, err := dataset.Load(t.Context(), dataset.Options{Source: dir, Classes: classes})
+		if err != nil || !slices.Equal(got.Train.Labels, labels) || !slices.Equal(got.Test.Labels, d.Test.Labels) {
+			t.Errorf("%d classes: %+v, %v", classes, got, err)
+		}
 	}
 }

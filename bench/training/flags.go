@@ -37,6 +37,11 @@ func parseContenders(list string) ([]contender, error) {
 	return out, nil
 }
 
+// bindClasses adds the flags that say what the files of --data hold, and returns the classes and whether rows and columns are swapped.
+func bindClasses(flags *flag.FlagSet) (classes *int, transpose *bool) {
+	return flags.Int("classes", 10, "number of labels of --data DIR"), flags.Bool("transpose", false, "swap rows and columns of the pictures of --data DIR, as EMNIST's files need")
+}
+
 // parseFeatures reads names of features, or more names, between commas, each once.
 func parseFeatures(list string, more ...string) ([]string, error) {
 	known, out := slices.Concat(dataset.FeatureNames(), more), []string(nil)

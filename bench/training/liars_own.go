@@ -30,7 +30,7 @@ func (l liars) withOwn(ctx context.Context, env experiment.Env, pictures *datase
 		part := *t.train
 		part.Images, part.Labels = part.Images[:min(at.clients, part.Len())*part.Dim()], part.Labels[:min(at.clients, part.Len())]
 		t.train, t.clients = &part, part.Len()
-		public, err := dataset.NewPublic(ctx, dataset.Digits, t.opened, dataset.ToRehearse, env.Progress)
+		public, err := dataset.NewPublic(ctx, dataset.Digits, t.train.Classes, t.opened, dataset.ToRehearse, env.Progress)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func (s sites) network(ctx context.Context, seed uint64, t *task) (plan.Training
 		return plan.Training{}, 0, err
 	}
 	t.first = t.model.Init(experiment.Stream(seed, 97))
-	public, err := dataset.NewPublic(ctx, dataset.Digits, t.opened, dataset.ToPlan, nil)
+	public, err := dataset.NewPublic(ctx, dataset.Digits, 10, t.opened, dataset.ToPlan, nil)
 	if err != nil {
 		return plan.Training{}, 0, err
 	}

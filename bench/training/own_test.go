@@ -83,7 +83,7 @@ func TestLiarsAgainstAMechanismOfOnesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := dataset.NewPublic(t.Context(), dataset.Digits, task.opened, dataset.ToRehearse, nil)
+	public, err := dataset.NewPublic(t.Context(), dataset.Digits, 10, task.opened, dataset.ToRehearse, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,26 @@ const (
 // defaultSettings are the settings of the README's table.
 const defaultSettings = "nobody:60000@1,nobody:60000@2,nobody:60000@4,shuffler:60000@0.1,shuffler:60000@0.25,shuffler:60000@1"
 
-// trusts are the trusts that examples/mnist has.
-var trusts = []plan.Trust{plan.Nobody, plan.Shuffler, plan.TwoServers}
+// trusts are the trusts that examples/mnist has. Sites share all pictures, and other clients have one each.
+var trusts = append(slices.Clone(ofClients), plan.OwnSite)
+
+var ofClients = []plan.Trust{plan.Nobody, plan.Shuffler, plan.TwoServers}
+
+// pictures is how many pictures the clients hold, of all there are.
+func (s situation) pictures(all int) int {
+	if s.trust == plan.OwnSite {
+		return all
+	}
+	return s.clients
+}
+
+// least is the smallest number of clients.
+func (s situation) least() int {
+	if s.trust == plan.OwnSite {
+		return 2
+	}
+	return leastClients
+}
 
 // goals are what MNIST should reach with one picture for each client: what simulations of each pipeline reached on it, less
 // what may be chance.
@@ -85,8 +103,8 @@ func parseSetting(text string) (s situation, err error) {
 	s.trust = plan.Trust(trust)
 	s.clients, bad[0] = strconv.Atoi(clients)
 	s.budget, bad[1] = strconv.ParseFloat(budget, 64)
-	if !slices.Contains(trusts, s.trust) || errors.Join(bad[:]...) != nil || s.clients < leastClients || s.clients > mostClients || !(s.budget > 0 && s.budget <= fl.MaxEpsilon) {
-		return s, fl.Invalid("--settings", text, "must be TRUST:CLIENTS@BUDGET like nobody:60000@4, with a trust among %v, %d to %d clients, and a budget in (0, %d]", trusts, leastClients, mostClients, fl.MaxEpsilon)
+	if !slices.Contains(trusts, s.trust) || errors.Join(bad[:]...) != nil || s.clients < s.least() || s.clients > mostClients || !(s.budget > 0 && s.budget <= fl.MaxEpsilon) {
+		return s, fl.Invalid("--settings", text, "must be TRUST:CLIENTS@BUDGET like nobody:60000@4, with a trust among %v, %d to %d clients, or 2 sites at least, and a budget in (0, %d]", trusts, leastClients, mostClients, fl.MaxEpsilon)
 	}
 	return s, nil
 }
@@ -96,9 +114,23 @@ func drawSettings(n int, rng *rand.Rand) []situation {
 	between := func(least, most float64) float64 { return least * math.Pow(most/least, rng.Float64()) }
 	var out []situation
 	for range n {
-		s := situation{trust: trusts[rng.IntN(len(trusts))], clients: int(between(leastClients, mostClients))}
+		s := situation{trust: ofClients[rng.IntN(len(ofClients))], clients: int(between(leastClients, mostClients))}
 		s.budget, _ = strconv.ParseFloat(strconv.FormatFloat(between(leastBudget, mostBudget), 'g', 2, 64), 64)
 		out = append(out, s)
+	}
+	return out
+}
+
+// Write writes all pictures as the four files of MNIST into a directory, which it makes.
+func Write(dir string, d *dataset.Data) error {
+	return errors.Join(os.MkdirAll(dir, 0o755), writeSet(dir, "train", d.Train, all(d.Train)), writeSet(dir, "t10k", d.Test, all(d.Test)))
+}
+
+// all are the indices of all pictures.
+func all(s *dataset.Set) []int {
+	out := make([]int, s.Len())
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }
@@ -108,27 +140,29 @@ func deal(dir string, d *dataset.Data, n int, rng *rand.Rand) error {
 	if n > d.Train.Len() {
 		return fl.Invalid("clients", n, "must be at most the %d pictures", d.Train.Len())
 	}
-	all := make([]int, d.Test.Len())
-	for i := range all {
-		all[i] = i
-	}
-	return errors.Join(os.MkdirAll(dir, 0o700), writeSet(dir, "train", d.Train, rng.Perm(d.Train.Len())[:n]), writeSet(dir, "t10k", d.Test, all))
+	return errors.Join(os.MkdirAll(dir, 0o700), writeSet(dir, "train", d.Train, rng.Perm(d.Train.Len())[:n]), writeSet(dir, "t10k", d.Test, all(d.Test)))
 }
 
 // writeSet writes pictures of a set as an idx3 file, and their labels as an idx1 file.
 func writeSet(dir, name string, s *dataset.Set, which []int) error {
 	n := uint32(len(which))
 	pictures := words(0x0803, n, uint32(s.Rows), uint32(s.Cols))
-	labels := words(0x0801, n)
+	labels, wide := words(0x0801, n), s.Classes > 256
+	if wide {
+		labels = words(0x0b01, n)
+	}
 	for _, i := range which {
 		for _, v := range s.Image(i) {
 			pictures = append(pictures, byte(math.Round(255*v)))
 		}
+		if wide {
+			labels = append(labels, byte(s.Labels[i]>>8))
+		}
 		labels = append(labels, byte(s.Labels[i]))
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(dir, name+"-images-idx3-ubyte"), pictures, 0o600),
-		os.WriteFile(filepath.Join(dir, name+"-labels-idx1-ubyte"), labels, 0o600))
+		os.WriteFile(filepath.Join(dir, name+"-images-idx3-ubyte"), pictures, 0o644),
+		os.WriteFile(filepath.Join(dir, name+"-labels-idx1-ubyte"), labels, 0o644))
 }
 
 // words are the header of an idx file.

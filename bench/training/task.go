@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -48,12 +49,15 @@ func newTask(ctx context.Context, env experiment.Env, data *dataset.Data, name s
 		return nil, err
 	}
 	t := &task{features: name, opened: f, pretraining: "none"}
-	known, ok, err := features.ZeroShot(ctx, f, data.Test.All(), data.Test.Labels, env.Progress)
+	if strings.HasPrefix(name, dataset.DemoFeatures) {
+		t.pretraining = "glyphs"
+	}
+	known, ok, err := dataset.ZeroShot(ctx, f, data.Test, env.Progress)
 	if err != nil {
 		return nil, err
 	}
 	if ok {
-		t.pretraining, t.zeroShot = "glyphs", &known
+		t.zeroShot = &known
 	}
 	if data, err = data.In(ctx, f, env.Progress); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ var published = sync.OnceValues(func() (*dataset.Public, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewPublic(context.Background(), dataset.Digits, opened, dataset.ToRehearse, nil)
+	return dataset.NewPublic(context.Background(), dataset.Digits, 10, opened, dataset.ToRehearse, nil)
 })
 
 // The demo and account plan answer the same question alike.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	flag "github.com/spf13/pflag"
 
@@ -18,6 +19,7 @@ type task struct {
 	flags            *flag.FlagSet
 	features, public string
 	perClient, dim   int
+	classes          int
 	l1, l2           float64
 	centred          bool
 }
@@ -25,7 +27,8 @@ type task struct {
 func bindTask(f *flag.FlagSet) *task {
 	t := &task{flags: f}
 	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Scatter+": the best of the scattering transforms")
-	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+" or "+dataset.Textures+"; with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or all kinds")
+	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+", "+dataset.Textures+" or "+dataset.Letters+"; with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or "+dataset.Letters+" for more than 10 --classes, or all kinds")
+	f.IntVar(&t.classes, "classes", 10, "number of classes that the model tells apart, in [2, 1000]")
 	f.IntVar(&t.perClient, "per-client", 0, "pictures that a client holds; 0: its share of 60000, as in examples/mnist, and at least one")
 	f.IntVar(&t.dim, "dim", 0, "coordinates of a gradient, d, together with --l1 and --l2; 0: the coordinates of softmax regression on --features")
 	f.Float64Var(&t.l1, "l1", 0, "L1 norm of a gradient at the first model, from public data; needs --dim; 0: the norm with --features")
@@ -47,7 +50,7 @@ func (t *task) validate() error {
 	case !own && (t.l1 != 0 || t.l2 != 0):
 		return fl.Invalid("--l1 and --l2", fmt.Sprintf("%g and %g", t.l1, t.l2), "need --dim: norms are of gradients of one length")
 	case own:
-		return command.Unused(t.flags, "with --dim: nothing is known of the task beside its norms", "features", "public", "per-client")
+		return command.Unused(t.flags, "with --dim: nothing is known of the task beside its norms", "features", "public", "classes", "per-client")
 	}
 	return nil
 }
@@ -58,27 +61,23 @@ func (t *task) of(ctx context.Context, q plan.Request, bar *progress.Bar) (plan.
 		q.Dim, q.L1, q.L2, q.Centred = t.dim, t.l1, t.l2, t.centred
 		return q, nil, nil
 	}
-	list, choosing := t.public, dataset.Chosen(t.features) != nil
-	if list == "" && !choosing {
-		list = dataset.Digits
-	}
-	kinds, err := dataset.ParseKinds(list)
+	kinds, err := dataset.ParseKinds(t.public, t.classes)
 	if err != nil {
 		return q, nil, err
 	}
-	if len(kinds) > 1 && !choosing {
-		return q, nil, fl.Invalid("--public", list, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
+	if strings.Contains(t.public, ",") && dataset.Chosen(t.features) == nil {
+		return q, nil, fl.Invalid("--public", t.public, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
 	}
 	if q.PerClient = t.perClient; q.PerClient == 0 {
 		q.PerClient = max(1, dataset.Pictures/max(1, q.Clients))
 	}
 	bar.Describe("features")
-	_, f, choice, err := dataset.ChooseAndOpen(ctx, t.features, q, kinds, bar)
+	_, f, choice, err := dataset.ChooseAndOpen(ctx, t.features, q, kinds, t.classes, bar)
 	if err != nil {
 		return q, nil, err
 	}
 	bar.Describe("public pictures")
-	public, err := dataset.NewPublic(ctx, kinds[0], f, dataset.ToRehearse, bar)
+	public, err := dataset.NewPublic(ctx, kinds[0], t.classes, f, dataset.ToRehearse, bar)
 	if err != nil {
 		return q, nil, err
 	}

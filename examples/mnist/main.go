@@ -12,6 +12,7 @@
 //	go run ./examples/mnist --data download        # MNIST from the cache or the network
 //	go run ./examples/mnist --data DIR --out out    # your MNIST files, results in out
 //	go run ./examples/mnist --data DIR --features auto # pictures of another kind in files like MNIST's
+//	go run ./examples/mnist --data DIR --classes 26 # letters in such files, or any 2 to 1000 classes
 //	go run ./examples/mnist --roles 3 --clients 2000 --cohort 2000 --rounds 5 # issuer, shuffler and aggregator apart
 //
 // Every client holds one image (or a few), and sends one report of a few bytes in each
@@ -44,7 +45,6 @@ import (
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
-	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
 func main() { command.Main("mnist", mnist) }
@@ -58,7 +58,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	if err := cmp.Or(history.Prepare(o.out), o.dashboard.Check()); err != nil {
 		return err
 	}
-	data, err := dataset.Load(ctx, dataset.Options{Source: o.data, Seed: uint64(o.seed), Log: std.Err})
+	data, err := dataset.Load(ctx, dataset.Options{Source: o.data, Classes: o.classes, Transpose: o.transpose, Seed: uint64(o.seed), Log: std.Err})
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run, data *dataset.Data, std command.Streams) (err error) {
 	s := summary{Data: data.Source, Model: o.model, Features: o.features, Roles: o.Roles, Chance: 1 / float64(data.Test.Classes)}
 	bar := progress.New(std.Err, "zero-shot")
-	zeroShot, known, err := features.ZeroShot(ctx, o.opened, data.Test.All(), data.Test.Labels, bar)
+	zeroShot, _, err := dataset.ZeroShot(ctx, o.opened, data.Test, bar)
 	bar.Close()
 	if err != nil {
 		return err
 	}
-	if known { // what the features know without any client
+	if o.warm { // what the features know without any client
 		s.ZeroShot = &zeroShot
 	}
 	if err := cmp.Or(o.Liars.Prepare(ctx, data.Test, o.opened, o.model), o.printStart(std.Out, model, run, s, data.Note)); err != nil {
@@ -96,7 +96,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	}
 	// Each client, or each record of a site, gets its share of the training images, and they take part in turn.
 	n, order := cmp.Or(run.Records, run.Clients), o.seed.Order().Perm(digits.Train.Len())
-	clients, err := trainer.NewClientsInOrder(digits.Train.All(), o.Liars.Labels(digits.Train.Labels, n, classes, order), n, order)
+	clients, err := trainer.NewClientsInOrder(digits.Train.All(), o.Liars.Labels(digits.Train.Labels, n, data.Train.Classes, order), n, order)
 	if err != nil {
 		return err
 	}
@@ -191,6 +191,8 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 			return keep(parts[turn-first].EncodeRecords(nil, records, f.seed.Client(turn)))
 		})
 	} else {
+		layout := f.model.Layout()
+		classes := layout[len(layout)-1].Shape[0]
 		err = p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
 			if f.liars.Lies(turn % f.run.Clients) {
 				return keep(f.liars.Report(parts[turn-first], grad, len(grad)-classes, f.seed.Client(turn)))

@@ -171,7 +171,7 @@ func TestFlags(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"stray"}, {"--magic"}, {"--rounds=x"}, {"--mechanism", "none", "--epsilon", "1"}, {"--mechanism", "none", "--explain"}, {"--mechanism", "sumdp", "--sparsity", "5"},
-		{"--public", "digits"}, {"--features", "auto", "--public", "clouds"}, {"--features", "auto", "--model", "mlp"},
+		{"--public", "digits,textures"}, {"--features", "auto", "--public", "clouds"}, {"--features", "auto", "--model", "mlp"},
 	} {
 		var p *fl.ParamError
 		if _, err := parse(args, io.Discard); !errors.As(err, &p) {

@@ -22,23 +22,24 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 		q.Records = pictures / q.Clients * q.Clients
 	}
 	var err error
-	if o.features, o.opened, o.choice, err = dataset.ChooseAndOpen(ctx, o.features, *o.request, o.public, o.request.Progress); err != nil {
+	if o.features, o.opened, o.choice, err = dataset.ChooseAndOpen(ctx, o.features, *o.request, o.public, o.classes, o.request.Progress); err != nil {
 		return nil, nil, err
 	}
 	if _, picture := o.opened.(features.Picture); o.model == "cnn" && !picture {
 		return nil, nil, fl.Invalid("--features", o.features, "must be a picture for --model %s, like %s", o.model, dataset.Grey)
 	}
-	public, err := dataset.NewPublic(ctx, dataset.Digits, o.opened, dataset.ToRehearse, o.request.Progress)
+	public, err := dataset.NewPublic(ctx, o.public[0], o.classes, o.opened, dataset.ToRehearse, o.request.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := trainer.NewModel(o.model, trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}, classes)
+	model, err := trainer.NewModel(o.model, trainer.Input{Channels: 1, Height: public.Rows, Width: public.Cols}, o.classes)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := *o.request
 	r.Seed, r.PerClient = uint64(o.seed), max(1, pictures/r.Clients)
 	public.Fill(&r)
+	o.warm = public.First != nil
 	if o.first = r.First; o.first == nil || o.model != softmax {
 		o.first = model.Init(o.seed.Init())
 	}
@@ -65,4 +66,4 @@ func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan
 	return model, run, o.check.Fit(run)
 }
 
-const softmax, classes, sites = "softmax", 10, 12 // sites where their number is not given
+const softmax, sites = "softmax", 12 // sites where their number is not given

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode"
 
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/gobolditalic"
@@ -30,25 +31,53 @@ func faces() [][]byte {
 
 // Digits returns the outlines of the ten digits in the Go fonts, one per face.
 // O(faces · corners).
-func Digits() ([10][]Outline, error) {
-	var all [10][]Outline
+func Digits() (digits [10][]Outline, err error) {
+	all, err := Characters([]rune("0123456789"))
+	copy(digits[:], all)
+	return digits, err
+}
+
+// Characters returns the outlines of characters in the Go fonts, one per face. The zero has no slash. O(faces · corners).
+func Characters(list []rune) ([][]Outline, error) {
+	all := make([][]Outline, len(list))
 	for i, ttf := range faces() {
 		font, err := sfnt.Parse(ttf)
 		if err != nil {
-			return all, fmt.Errorf("face %d: %w", i, err)
+			return nil, fmt.Errorf("face %d: %w", i, err)
 		}
-		for d := range all {
-			polygons, err := readPolygons(font, rune('0'+d))
+		for k, character := range list {
+			polygons, err := readPolygons(font, character)
 			if err != nil {
-				return all, fmt.Errorf("face %d: digit %d: %w", i, d, err)
+				return nil, fmt.Errorf("face %d: character %q: %w", i, character, err)
 			}
-			if d == 0 {
+			if character == '0' {
 				polygons = removeSlash(polygons)
 			}
-			all[d] = append(all[d], newOutline(polygons))
+			all[k] = append(all[k], newOutline(polygons))
 		}
 	}
 	return all, nil
+}
+
+// Alphabet returns up to n letters and digits that the Go fonts have: the ten digits, the capital and the small letters of
+// English, and then letters of other languages. No two look the same in the regular face.
+func Alphabet(n int) ([]rune, error) {
+	font, err := sfnt.Parse(goregular.TTF)
+	if err != nil {
+		return nil, err
+	}
+	var out []rune
+	seen := map[string]bool{}
+	for r := '0'; r <= 'ӿ' && len(out) < n; r++ {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			continue
+		}
+		polygons, err := readPolygons(font, r)
+		if key := fmt.Sprint(polygons); err == nil && !seen[key] {
+			out, seen[key] = append(out, r), true
+		}
+	}
+	return out, nil
 }
 
 // removeSlash turns the slashed zero of the Go fonts into a plain one. The

@@ -53,3 +53,23 @@ func TestStrokeAndExtent(t *testing.T) {
 		t.Errorf("stroke %g without ink", w)
 	}
 }
+
+// The alphabet begins with the digits and the letters of English, has no letter twice in another script, and each is in all faces.
+func TestAlphabet(t *testing.T) {
+	list, err := Alphabet(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(list[:62]); got != "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" {
+		t.Errorf("it begins with %q", got)
+	}
+	if slices.Contains(list, 'А') || slices.Contains(list, 'Α') || !slices.Contains(list, 'Ж') || len(list) < 250 {
+		t.Errorf("%d letters: %q", len(list), string(list))
+	}
+	if all, err := Characters(list); err != nil || len(all) != len(list) || len(all[0]) != len(faces()) {
+		t.Errorf("%d characters, %v", len(all), err)
+	}
+	if few, err := Alphabet(30); err != nil || !slices.Equal(few, list[:30]) {
+		t.Errorf("%q, %v", string(few), err)
+	}
+}

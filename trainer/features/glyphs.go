@@ -19,7 +19,7 @@ const (
 
 var glyphSizes = []string{GlyphsBig, GlyphsSmall}
 
-//go:embed weights/*.hushnet
+//go:embed weights/*.hushnet weights/*.letters
 var weights embed.FS
 
 // GlyphNetwork returns the network of a size, as it was trained on handwriting fonts: its
@@ -35,6 +35,28 @@ func GlyphNetwork(size string) (*Network, error) {
 	return ReadNetwork(bytes.NewReader(file))
 }
 
+// letterClasses is the number of letters, of which a capital and a small one are one class.
+const letterClasses = 26
+
+// GlyphsOfLetters returns the same features as Glyphs, with the same digest, of a network whose classes are the 26 letters of English, each a capital
+// or a small one. Its last layer is a file of its own, and FirstModel and ZeroShot are about letters. Errors are GlyphNetwork's.
+func GlyphsOfLetters(size string) (*Pipeline, error) {
+	n, err := GlyphNetwork(size)
+	if err != nil {
+		return nil, err
+	}
+	file, err := weights.ReadFile("weights/" + size + ".letters")
+	if err != nil {
+		return nil, fmt.Errorf("features: glyphs: %w", err)
+	}
+	last, err := halves(file, (n.Dim()+1)*letterClasses)
+	if err != nil {
+		return nil, fmt.Errorf("features: glyphs: %w", err)
+	}
+	n.parts.Head, n.parts.HeadBias = last[:n.Dim()*letterClasses], last[n.Dim()*letterClasses:]
+	return glyphPipeline(n)
+}
+
 // glyphBias is the Bias of the features' Parts.
 const glyphBias = 0.3
 
@@ -46,6 +68,10 @@ func Glyphs(size string) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
+	return glyphPipeline(n)
+}
+
+func glyphPipeline(n *Network) (*Pipeline, error) {
 	mean, components := n.Parts()
 	return NewPipeline(n, Parts{Mean: mean, Components: components, Bias: glyphBias})
 }

@@ -1,12 +1,14 @@
 package features_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +53,54 @@ func TestShippedWeightsArePinned(t *testing.T) {
 	}
 	var wrong *fl.ParamError
 	if _, err := features.Glyphs("huge"); !errors.As(err, &wrong) || wrong.Param != "size" {
+		t.Errorf("%v, want an error for size", err)
+	}
+}
+
+// letterLayers are the last layers for letters, with the SHA-256 of their files.
+var letterLayers = map[string]string{
+	features.GlyphsSmall: "f65f826151099581cac73b05ca754aac264228283537692ce0a7a6ccae581a14",
+	features.GlyphsBig:   "f839a414d04ce2d21976323a9bf6b2e52afa7a249d017a215568333783f1947b",
+}
+
+// The features of letters are the features of digits, whose network tells 26 classes apart.
+func TestGlyphsOfLettersAreTheSameFeatures(t *testing.T) {
+	readme, err := os.ReadFile("weights/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures, _ := goDigits(t, 3)
+	for size, digest := range letterLayers {
+		file, err := os.ReadFile("weights/" + size + ".letters")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != digest || !strings.Contains(string(readme), digest) {
+			t.Errorf("%s: digest %x, want %s, and on the page beside the weights", size, sum, digest)
+		}
+		digits, err := features.Glyphs(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		letters, err := features.GlyphsOfLetters(size)
+		if err != nil || letters.Digest() != digits.Digest() {
+			t.Fatalf("%s: another digest, or %v", size, err)
+		}
+		a, b := make([]float64, digits.Dim()), make([]float64, letters.Dim())
+		for _, x := range pictures {
+			digits.Apply(a, x)
+			letters.Apply(b, x)
+			if !slices.Equal(a, b) {
+				t.Fatalf("%s: other features", size)
+			}
+		}
+		first, known, err := features.FirstModel(t.Context(), letters, pictures, nil)
+		if err != nil || !known || len(first) != 26*(letters.Dim()+1) {
+			t.Errorf("%s: a first model of %d weights, %t, %v", size, len(first), known, err)
+		}
+	}
+	var wrong *fl.ParamError
+	if _, err := features.GlyphsOfLetters("huge"); !errors.As(err, &wrong) || wrong.Param != "size" {
 		t.Errorf("%v, want an error for size", err)
 	}
 }

@@ -155,13 +155,9 @@ func parseNetwork(file []byte) (*Network, error) {
 	if want := networkHead + 2*s.numbers(); len(file) != want {
 		return nil, fl.Invalid("file", fmt.Sprintf("%d bytes", len(file)), "must have %d for its sizes", want)
 	}
-	values := make([]float64, s.numbers())
-	for i := range values {
-		half := float16.Frombits(binary.LittleEndian.Uint16(file[networkHead+2*i:]))
-		if !half.IsFinite() {
-			return nil, fl.Invalid(fmt.Sprintf("number %d", i), half, "must be finite")
-		}
-		values[i] = float64(half.Float32())
+	values, err := halves(file[networkHead:], s.numbers())
+	if err != nil {
+		return nil, err
 	}
 	take := func(n int) []float64 {
 		part := values[:n:n]
@@ -176,6 +172,22 @@ func parseNetwork(file []byte) (*Network, error) {
 	}
 	p.Head, p.HeadBias = take(width*classes), take(classes)
 	return newNetwork(p, file), nil
+}
+
+// halves reads a number of finite numbers of half precision, which are all that b holds.
+func halves(b []byte, n int) ([]float64, error) {
+	if len(b) != 2*n {
+		return nil, fl.Invalid("file", fmt.Sprintf("%d bytes", len(b)), "must have %d", 2*n)
+	}
+	values := make([]float64, n)
+	for i := range values {
+		half := float16.Frombits(binary.LittleEndian.Uint16(b[2*i:]))
+		if !half.IsFinite() {
+			return nil, fl.Invalid(fmt.Sprintf("number %d", i), half, "must be finite")
+		}
+		values[i] = float64(half.Float32())
+	}
+	return values, nil
 }
 
 // WriteTo writes the network's file, whose SHA-256 is the digest.

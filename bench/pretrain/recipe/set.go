@@ -25,6 +25,8 @@ const (
 	forHeldOut
 	forComponents
 	forInit
+	forLetters
+	forUnseen
 )
 
 // Load returns the set to train on and the set of the fonts held out. Fonts come from the cache
@@ -45,6 +47,21 @@ func Load(ctx context.Context, cache string, seed uint64) (train, heldOut *Set, 
 		}
 	}
 	return train, heldOut, nil
+}
+
+// LoadUnseen returns the set of the fonts Unseen, from the cache directory or, once, from the npm registry.
+func LoadUnseen(ctx context.Context, cache string, seed uint64) (*Set, error) {
+	s := &Set{seed: seed, key: forUnseen}
+	for _, f := range Unseen {
+		ttf, err := Fetch(ctx, cache, f)
+		if err == nil {
+			err = s.add(ttf)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("recipe: %s: %w", f.File, err)
+		}
+	}
+	return s, nil
 }
 
 // add adds the characters of one font.
@@ -87,7 +104,7 @@ func (p *Pencil) Draw(dst []float64, s *Set, i uint64) int {
 	if rng.Float64() < digitShare {
 		class = rng.IntN(Digits)
 	}
-	p.draw(dst, s, class, rng)
+	p.DrawClass(dst, s, class, rng)
 	return class
 }
 
@@ -95,11 +112,12 @@ func (p *Pencil) Draw(dst []float64, s *Set, i uint64) int {
 func (p *Pencil) DrawDigit(dst []float64, s *Set, i uint64) int {
 	rng := experiment.Stream(s.seed, s.key, i)
 	class := rng.IntN(Digits)
-	p.draw(dst, s, class, rng)
+	p.DrawClass(dst, s, class, rng)
 	return class
 }
 
-func (p *Pencil) draw(dst []float64, s *Set, class int, rng *rand.Rand) {
+// DrawClass writes a picture of a class, an index into Characters, with a font and in a style by chance.
+func (p *Pencil) DrawClass(dst []float64, s *Set, class int, rng *rand.Rand) {
 	faces := s.faces[class]
 	o := faces[rng.IntN(len(faces))]
 	style := handwriting(rng, o)

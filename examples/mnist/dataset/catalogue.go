@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/garment"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
@@ -86,12 +87,12 @@ func (m mixture) draw(ctx context.Context) (pictures [][]float64, err error) {
 	for _, part := range []struct {
 		law law
 		n   int
-	}{{digits(&outlines), m.digits}, {textures(), m.textures}} {
+	}{{digits(outlines[:]), m.digits}, {textures(garment.Classes), m.textures}} {
 		im, labels, err := drawAll(ctx, part.law, publicSeed, splitPublic, part.n, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return nil, err
 		}
-		set, err := newSet("public", im, labels, part.n)
+		set, err := newSet("public", im, labels, part.n, part.law.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -164,9 +165,19 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 // fonts. It takes about 4 s on one core for the first of scatter-50 to scatter-400, and next to nothing for the others. p may be nil.
 // The error names features for an unknown name, or wraps ctx's error.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
+	if known, ok := openedFeatures.Load(name); ok && ctx.Err() == nil {
+		return known.(features.Features), nil
+	}
 	open, ok := catalogue[name]
 	if !ok {
 		return nil, fmt.Errorf("dataset: %w", fl.Invalid("features", name, "must be one of %s", strings.Join(FeatureNames(), ", ")))
 	}
-	return open(ctx, p)
+	f, err := open(ctx, p)
+	if err == nil {
+		openedFeatures.Store(name, f)
+	}
+	return f, err
 }
+
+// openedFeatures are the results of OpenFeatures: a process makes features once.
+var openedFeatures sync.Map

@@ -75,13 +75,13 @@ func TestFeaturesAreWhatTheyWere(t *testing.T) {
 // No seed of Generate gives the digits that features are fitted on.
 func TestPublicDigitsAreInNoData(t *testing.T) {
 	outlines := mustDigits(t)
-	public, _, err := drawAll(t.Context(), digits(outlines), publicSeed, splitPublic, 50, 1)
+	public, _, err := drawAll(t.Context(), digits(outlines[:]), publicSeed, splitPublic, 50, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for seed := range uint64(3) {
 		for _, split := range []uint64{splitTrain, splitTest} {
-			im, _, err := drawAll(t.Context(), digits(outlines), seed, split, 50, 1)
+			im, _, err := drawAll(t.Context(), digits(outlines[:]), seed, split, 50, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

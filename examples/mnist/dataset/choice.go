@@ -53,9 +53,9 @@ func Chosen(name string) []string {
 const toCompare = 2500
 
 // Choose rehearses the request with each of the named features on each kind of public pictures, and chooses the features whose Loss is
-// smallest. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
-// another. It takes some ten seconds. p may be nil.
-func Choose(ctx context.Context, names []string, q plan.Request, kinds []string, p features.Progress) (*Choice, error) {
+// smallest, for pictures in a number of classes. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
+// another. It takes some ten seconds for each kind. p may be nil.
+func Choose(ctx context.Context, names []string, q plan.Request, kinds []string, classes int, p features.Progress) (*Choice, error) {
 	choice := &Choice{Kinds: kinds}
 	for _, name := range names {
 		f, err := OpenFeatures(ctx, name, p)
@@ -64,7 +64,7 @@ func Choose(ctx context.Context, names []string, q plan.Request, kinds []string,
 		}
 		c := Candidate{Features: name}
 		for _, kind := range kinds {
-			public, err := toRehearse(ctx, kind, name, f, p)
+			public, err := toRehearse(ctx, kind, classes, name, f, p)
 			if err != nil {
 				return nil, err
 			}
@@ -84,15 +84,15 @@ func Choose(ctx context.Context, names []string, q plan.Request, kinds []string,
 }
 
 // toRehearse are public pictures in the features. Along all components of the scattering transform they are computed once.
-func toRehearse(ctx context.Context, kind, name string, f features.Features, p features.Progress) (*Public, error) {
+func toRehearse(ctx context.Context, kind string, classes int, name string, f features.Features, p features.Progress) (*Public, error) {
 	if !strings.HasPrefix(name, Scatter) || name == widest {
-		return NewPublic(ctx, kind, f, toCompare, p)
+		return NewPublic(ctx, kind, classes, f, toCompare, p)
 	}
 	all, err := OpenFeatures(ctx, widest, p)
 	if err != nil {
 		return nil, err
 	}
-	wide, err := NewPublic(ctx, kind, all, toCompare, p)
+	wide, err := NewPublic(ctx, kind, classes, all, toCompare, p)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +101,11 @@ func toRehearse(ctx context.Context, kind, name string, f features.Features, p f
 
 // ChooseAndOpen opens features by their name, and chooses them first where the name leaves them to Choose: see Chosen. The choice is nil
 // where the name said it all. p may be nil.
-func ChooseAndOpen(ctx context.Context, name string, q plan.Request, kinds []string, p features.Progress) (string, features.Features, *Choice, error) {
+func ChooseAndOpen(ctx context.Context, name string, q plan.Request, kinds []string, classes int, p features.Progress) (string, features.Features, *Choice, error) {
 	var choice *Choice
 	if names := Chosen(name); names != nil {
 		var err error
-		if choice, err = Choose(ctx, names, q, kinds, p); err != nil {
+		if choice, err = Choose(ctx, names, q, kinds, classes, p); err != nil {
 			return "", nil, nil, err
 		}
 		name = choice.Considered[0].Features

@@ -39,8 +39,8 @@ func TestPublicPicturesAlongFewerComponents(t *testing.T) {
 			}
 		}
 	}
-	if got.Examples.Dim() != 5*classes || got.Sample == nil {
-		t.Errorf("examples of %d parameters, want %d", got.Examples.Dim(), 5*classes)
+	if got.Examples.Dim() != 5*10 || got.Sample == nil {
+		t.Errorf("examples of %d parameters, want %d", got.Examples.Dim(), 5*10)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestMoreClientsHaveMoreComponents(t *testing.T) {
 	}
 	chosen := func(trust plan.Trust, clients int, budget float64) int {
 		q := plan.Request{Mechanism: "auto", Trust: trust, Clients: clients, Budget: budget, Delta: 1e-6}
-		_, f, choice, err := ChooseAndOpen(t.Context(), Scatter, q, []string{Digits, Textures}, nil)
+		_, f, choice, err := ChooseAndOpen(t.Context(), Scatter, q, []string{Digits, Textures}, 10, nil)
 		if err != nil || len(choice.Considered) != 4 {
 			t.Fatalf("%+v, %v", choice, err)
 		}

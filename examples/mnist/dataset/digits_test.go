@@ -11,7 +11,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/glyph"
 )
 
-func mustDigits(t testing.TB) *[classes][]glyph.Outline {
+func mustDigits(t testing.TB) *[digitClasses][]glyph.Outline {
 	t.Helper()
 	all, err := glyph.Digits()
 	if err != nil {
@@ -24,8 +24,8 @@ func mustDigits(t testing.TB) *[classes][]glyph.Outline {
 // pictures are drawn; and the seed, the split and the index all matter.
 func TestDrawAllDependsOnItsKeyOnly(t *testing.T) {
 	all := mustDigits(t)
-	draw := func(seed, split uint64, n, workers int) (*Images, []uint8) {
-		im, labels, err := drawAll(t.Context(), digits(all), seed, split, n, workers)
+	draw := func(seed, split uint64, n, workers int) (*Images, []int) {
+		im, labels, err := drawAll(t.Context(), digits(all[:]), seed, split, n, workers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestDrawAllDependsOnItsKeyOnly(t *testing.T) {
 	im, labels := draw(1, splitTrain, 300, 1)
 	for _, c := range []struct{ n, workers int }{{300, 7}, {130, 3}, {64, 2}, {1, 4}} {
 		got, gotLabels := draw(1, splitTrain, c.n, c.workers)
-		if got.Count != c.n || !bytes.Equal(got.Pixels, im.Pixels[:c.n*side*side]) || !bytes.Equal(gotLabels, labels[:c.n]) {
+		if got.Count != c.n || !bytes.Equal(got.Pixels, im.Pixels[:c.n*side*side]) || !slices.Equal(gotLabels, labels[:c.n]) {
 			t.Errorf("%d pictures, %d workers: not the start of what one worker draws", c.n, c.workers)
 		}
 	}
@@ -60,7 +60,7 @@ func TestGeneratedStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var count [classes]float64
+	var count [digitClasses]float64
 	ink := 0.0
 	for i, l := range d.Train.Labels {
 		count[l]++
@@ -95,8 +95,8 @@ func TestGeneratedDigitsCanBeLearned(t *testing.T) {
 
 // nearestMean returns how many test pictures are nearest to the mean training picture of their class.
 func nearestMean(d *Data) int {
-	var mean [classes][side * side]float64
-	var count [classes]float64
+	var mean [digitClasses][side * side]float64
+	var count [digitClasses]float64
 	for i, l := range d.Train.Labels {
 		count[l]++
 		for j, v := range d.Train.Image(i) {
@@ -153,7 +153,7 @@ func TestDefaultSizes(t *testing.T) {
 	if !*long {
 		t.Skip("takes 400 MB")
 	}
-	blank := law{"blanks/1", func() painter { return func([]uint8, *rand.Rand) uint8 { return 0 } }}
+	blank := law{"blanks/1", 1, func() painter { return func([]uint8, *rand.Rand) int { return 0 } }}
 	d, err := drawBoth(t.Context(), Options{}, blank, "")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func BenchmarkDraw(b *testing.B) {
 	all := mustDigits(b)
 	const n = 1000
 	for b.Loop() {
-		if _, _, err := drawAll(b.Context(), digits(all), 1, splitTrain, n, 1); err != nil {
+		if _, _, err := drawAll(b.Context(), digits(all[:]), 1, splitTrain, n, 1); err != nil {
 			b.Fatal(err)
 		}
 	}

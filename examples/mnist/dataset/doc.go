@@ -15,8 +15,8 @@
 //     measures. They stand in for pictures with texture, and depend only on the seed.
 //  3. [Download]: MNIST from the user's cache directory or, once, from a public
 //     mirror. A file counts only if its SHA-256 is the pinned one.
-//  4. Anything else is a directory. The four MNIST files must be there and be
-//     well formed.
+//  4. Anything else is a directory. The four MNIST files, or four files of one split of EMNIST, must be
+//     there and be well formed. Their labels are of [Options].Classes classes.
 //
 // [OpenFeatures] returns a map of pictures to vectors on which a model learns better, and
 // [Data.In] applies it.
@@ -29,10 +29,10 @@
 //
 // # Limits
 //
-// An idx stream may declare at most 65 536 items, 256 rows, 256 columns, and
-// 2^26 pixels in all; memory grows with the bytes that arrive, not with those
+// An idx stream may declare at most 2^20 items, 256 rows, 256 columns, and
+// 2^28 pixels in all; memory grows with the bytes that arrive, not with those
 // that the header promises, so a short stream or a gzip bomb stays cheap.
-// Labels are 0 to 9. A download is at most 16 MB a file and two minutes in all.
+// Labels are of one byte, or of two for more than 256 classes. A download is at most 16 MB a file and two minutes in all.
 //
 // Generated digits are easier than MNIST in some ways and harder in others.
 // Accuracy on them shows that training works, and is not to be compared with

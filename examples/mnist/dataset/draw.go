@@ -19,11 +19,12 @@ const (
 )
 
 // painter draws one picture into dst and returns its class. All that is random comes from rng.
-type painter func(dst []uint8, rng *rand.Rand) (class uint8)
+type painter func(dst []uint8, rng *rand.Rand) (class int)
 
 // law is a kind of generated pictures.
 type law struct {
 	key     string // 8 bytes: the kind and its version
+	classes int
 	painter func() painter
 }
 
@@ -35,7 +36,7 @@ func drawBoth(ctx context.Context, o Options, l law, note string) (*Data, error)
 		if err != nil {
 			return nil, err
 		}
-		return newSet(what, im, labels, size)
+		return newSet(what, im, labels, size, l.classes)
 	}
 	train, err := split("train", splitTrain, o.TrainSize, maxTrain)
 	if err != nil {
@@ -49,9 +50,9 @@ func drawBoth(ctx context.Context, o Options, l law, note string) (*Data, error)
 }
 
 // drawAll draws the first n pictures of one split with a number of workers.
-func drawAll(ctx context.Context, l law, seed, split uint64, n, workers int) (*Images, []uint8, error) {
+func drawAll(ctx context.Context, l law, seed, split uint64, n, workers int) (*Images, []int, error) {
 	im := &Images{Count: n, Rows: side, Cols: side, Pixels: make([]uint8, n*side*side)}
-	labels := make([]uint8, n)
+	labels := make([]int, n)
 	const batch = 64 // pictures that a worker takes at a time, a few milliseconds
 	var taken atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

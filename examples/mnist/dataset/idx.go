@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -18,14 +19,15 @@ import (
 const (
 	magicImages = 0x0803
 	magicLabels = 0x0801
+	magicShorts = 0x0b01 // labels of two bytes
 )
 
 // Limits on what a header may declare. They leave room for MNIST and the sets
-// made in its image (60 000 pictures of 28×28) and keep a file below 64 MiB.
+// made in its image (280 000 digits of 28×28) and keep a file below 256 MiB.
 const (
-	maxItems  = 1 << 16
+	maxItems  = 1 << 20
 	maxSide   = 1 << 8
-	maxPixels = 1 << 26
+	maxPixels = 1 << 28
 )
 
 // Images holds the content of one idx3 file.
@@ -48,12 +50,12 @@ func readImages(r io.Reader) (*Images, error) {
 	if err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
-	dims, err := readHeader(r, magicImages, []limit{{"items", maxItems}, {"rows", maxSide}, {"columns", maxSide}})
+	_, dims, err := readHeader(r, []limit{{"items", maxItems}, {"rows", maxSide}, {"columns", maxSide}}, magicImages)
 	if err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
 	im := &Images{Count: dims[0], Rows: dims[1], Cols: dims[2]}
-	// At most 2^16 · 2^8 · 2^8 = 2^32, which int holds on 64-bit machines only.
+	// At most 2^20 · 2^8 · 2^8 = 2^36, which int holds on 64-bit machines only.
 	size := int64(im.Count) * int64(im.Rows) * int64(im.Cols)
 	if size > maxPixels {
 		return nil, fmt.Errorf("images: %w", fl.Invalid("pixels", size, "must be at most %d, not %d×%d×%d", maxPixels, im.Count, im.Rows, im.Cols))
@@ -64,27 +66,30 @@ func readImages(r io.Reader) (*Images, error) {
 	return im, nil
 }
 
-// readLabels reads an idx1 file of unsigned bytes up to its end, plain or
-// compressed with gzip, and returns one label in 0..9 per item. O(size of the
-// content) time and memory.
-//
-// It returns an error where readImages does, and for a label above 9.
-func readLabels(r io.Reader) ([]uint8, error) {
+// readLabels reads an idx1 file of unsigned bytes, or of numbers of two bytes for more than 256
+// classes, up to its end, plain or compressed with gzip, and returns one label per item. O(size of
+// the content) time and memory. It returns an error where readImages does.
+func readLabels(r io.Reader) ([]int, error) {
 	r, err := plain(r)
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
 	}
-	dims, err := readHeader(r, magicLabels, []limit{{"items", maxItems}})
+	magic, dims, err := readHeader(r, []limit{{"items", maxItems}}, magicLabels, magicShorts)
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
 	}
-	labels, err := readBody(r, int64(dims[0]))
+	size := 1
+	if magic == magicShorts {
+		size = 2
+	}
+	body, err := readBody(r, int64(size*dims[0]))
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
 	}
-	for i, l := range labels {
-		if l >= classes {
-			return nil, fmt.Errorf("labels: %w", fl.Invalid(fmt.Sprintf("label %d", i), l, "must be in [0, %d]", classes-1))
+	labels := make([]int, dims[0])
+	for i := range labels {
+		for _, b := range body[size*i : size*(i+1)] {
+			labels[i] = labels[i]<<8 | int(b)
 		}
 	}
 	return labels, nil
@@ -114,23 +119,23 @@ type limit struct {
 	max  uint32
 }
 
-// readHeader reads the magic number and one length in [1, max] per limit.
-func readHeader(r io.Reader, magic uint32, limits []limit) ([]int, error) {
+// readHeader reads one of the magic numbers and one length in [1, max] per limit.
+func readHeader(r io.Reader, limits []limit, magics ...uint32) (magic uint32, dims []int, err error) {
 	words := make([]uint32, 1+len(limits))
 	if err := binary.Read(r, binary.BigEndian, words); err != nil {
-		return nil, fmt.Errorf("header of %d bytes: %w", 4*len(words), truncated(err))
+		return 0, nil, fmt.Errorf("header of %d bytes: %w", 4*len(words), truncated(err))
 	}
-	if words[0] != magic {
-		return nil, fl.Invalid("magic number", fmt.Sprintf("%#08x", words[0]), "must be %#08x", magic)
+	if !slices.Contains(magics, words[0]) {
+		return 0, nil, fl.Invalid("magic number", fmt.Sprintf("%#08x", words[0]), "must be %#08x", magics[0])
 	}
-	dims := make([]int, len(limits))
+	dims = make([]int, len(limits))
 	for i, l := range limits {
 		if words[i+1] < 1 || words[i+1] > l.max {
-			return nil, fl.Invalid(l.name, words[i+1], "must be in [1, %d]", l.max)
+			return 0, nil, fl.Invalid(l.name, words[i+1], "must be in [1, %d]", l.max)
 		}
 		dims[i] = int(words[i+1])
 	}
-	return dims, nil
+	return words[0], dims, nil
 }
 
 // readBody reads exactly size bytes and the end of r. It never holds more than

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -41,11 +43,16 @@ const (
 type Options struct {
 	// Source is Generated, Textures, Download, or a directory with the four MNIST files,
 	// gzip-compressed or not: train-images-idx3-ubyte, train-labels-idx1-ubyte,
-	// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with ".gz" or without.
+	// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with ".gz" or without. One split of
+	// EMNIST may be there instead: emnist-letters-train-images-idx3-ubyte and so on.
 	Source string
-	// TrainSize and TestSize are the numbers of images wanted, in [0, 60000]
-	// and [0, 10000]: the first ones of the files, or of the generated ones. 0
-	// means all of them.
+	// Classes is the number of classes of a directory, in [2, 1000]; 0: ten. Labels are 0 to Classes−1, or
+	// 1 to Classes, which then count as 0 to Classes−1: they begin with 1 where a label is Classes.
+	Classes int
+	// Transpose swaps rows and columns of the pictures of a directory. EMNIST's files need it.
+	Transpose bool
+	// TrainSize and TestSize are the numbers of images wanted, the first ones of the files, or of the generated
+	// ones, which are 60000 and 10000 at most. 0 means all of them.
 	TrainSize, TestSize int
 	// Seed chooses the generated pictures. It has no effect on MNIST.
 	Seed uint64
@@ -54,13 +61,28 @@ type Options struct {
 }
 
 func (o Options) check() error {
-	if o.TrainSize < 0 || o.TrainSize > maxTrain {
-		return fl.Invalid("train size", o.TrainSize, "must be in [0, %d]", maxTrain)
+	train, test := maxTrain, maxTest
+	if o.directory() {
+		train, test = maxItems, maxItems
 	}
-	if o.TestSize < 0 || o.TestSize > maxTest {
-		return fl.Invalid("test size", o.TestSize, "must be in [0, %d]", maxTest)
+	switch {
+	case o.TrainSize < 0 || o.TrainSize > train:
+		return fl.Invalid("train size", o.TrainSize, "must be in [0, %d]", train)
+	case o.TestSize < 0 || o.TestSize > test:
+		return fl.Invalid("test size", o.TestSize, "must be in [0, %d]", test)
+	case o.Classes != 0 && (o.Classes < leastClasses || o.Classes > mostClasses):
+		return fl.Invalid("--classes", o.Classes, "must be in [%d, %d]", leastClasses, mostClasses)
+	case !o.directory() && o.Classes != 0 && o.Classes != digitClasses:
+		return fl.Invalid("--classes", o.Classes, "must be %d without a directory of your own, --data DIR", digitClasses)
+	case !o.directory() && o.Transpose:
+		return fl.Invalid("--transpose", o.Transpose, "needs pictures of your own, --data DIR")
 	}
 	return nil
+}
+
+// directory says whether the pictures are files of the caller's.
+func (o Options) directory() bool {
+	return o.Source != Generated && o.Source != Textures && o.Source != Download
 }
 
 func (o Options) logf(format string, args ...any) {
@@ -92,13 +114,52 @@ func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {
 	case Download:
 		return m.download(ctx, o)
 	}
-	o.logf("reading MNIST files in %s", o.Source)
-	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Source, m.files[i].name) })
+	o.logf("reading idx files in %s", o.Source)
+	names, emnist, err := m.names(o.Source)
 	if err != nil {
 		return nil, fmt.Errorf("dir %s: %w", o.Source, err)
 	}
-	data.Note = "MNIST files read from " + o.Source
+	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Source, names[i]) })
+	if err != nil {
+		return nil, fmt.Errorf("dir %s: %w", o.Source, err)
+	}
+	data.Note = fmt.Sprintf("%sfiles read from %s", cmp.Or(emnist, "MNIST "), o.Source) + data.Note
+	switch {
+	case o.Transpose:
+		data.Note += "; rows and columns of pictures are swapped"
+	case emnist != "":
+		data.Note += "; EMNIST's files hold pictures with rows and columns swapped, which features do not expect: --transpose swaps them back"
+	}
 	return data, nil
+}
+
+// names returns the names of the four files in a directory: MNIST's, or EMNIST's where only one split is there and none of MNIST's files.
+// emnist is then what begins them.
+func (m *mnist) names(dir string) (names [4]string, emnist string, err error) {
+	for i, f := range m.files {
+		names[i] = f.name
+	}
+	entries, _ := os.ReadDir(dir) // what is wrong with a directory shows when its files are opened
+	const rest = "train-images-idx3-ubyte"
+	for _, entry := range entries {
+		split, _, found := strings.Cut(entry.Name(), rest)
+		switch {
+		case found && split == "":
+			return names, "", nil
+		case !found || !strings.HasPrefix(split, "emnist-") || split == emnist:
+		case emnist != "":
+			return names, "", fl.Invalid("files", emnist+", "+split, "must be of one split of EMNIST: move the others to another directory")
+		default:
+			emnist = split
+		}
+	}
+	if emnist == "" {
+		return names, "", nil
+	}
+	for i := range names {
+		names[i] = emnist + strings.Replace(names[i], "t10k-", "test-", 1)
+	}
+	return names, emnist, nil
 }
 
 // download returns MNIST from the cache or a mirror.
@@ -122,24 +183,54 @@ func (m *mnist) download(ctx context.Context, o Options) (*Data, error) {
 
 // readFour reads the files of MNIST in the order of mnist.files.
 func readFour(ctx context.Context, o Options, open func(i int) (io.ReadCloser, error)) (*Data, error) {
-	train, err := readPair(ctx, "train", o.TrainSize, open, 0)
+	classes := cmp.Or(o.Classes, digitClasses)
+	train, err := readPair(ctx, "train", o.TrainSize, classes, open, 0)
 	if err != nil {
 		return nil, err
 	}
-	test, err := readPair(ctx, "test", o.TestSize, open, 2)
+	test, err := readPair(ctx, "test", o.TestSize, classes, open, 2)
 	if err != nil {
 		return nil, err
 	}
 	if train.Rows != test.Rows || train.Cols != test.Cols {
 		return nil, fl.Invalid("test image size", fmt.Sprintf("%d×%d", test.Rows, test.Cols), "must be the train images' size, %d×%d", train.Rows, train.Cols)
 	}
-	return &Data{Train: train, Test: test, Source: SourceMNIST}, nil
+	data := &Data{Train: train, Test: test, Source: SourceMNIST}
+	if data.Note, err = number(train.Classes, train.Labels, test.Labels); err != nil {
+		return nil, err
+	}
+	if o.Transpose {
+		train.transpose()
+		test.transpose()
+	}
+	return data, nil
+}
+
+// number makes labels count from 0, and refuses those that are not in the declared classes.
+func number(classes int, train, test []int) (note string, err error) {
+	least := min(slices.Min(train), slices.Min(test))
+	most := max(slices.Max(train), slices.Max(test))
+	first := 0
+	if most == classes && least > 0 {
+		first, note = 1, fmt.Sprintf("; labels 1 to %d count as classes 0 to %d", classes, classes-1)
+	}
+	for k, labels := range [][]int{train, test} {
+		for i := range labels {
+			if labels[i] >= classes+first {
+				what := []string{"train", "test"}[k]
+				need := most + 1 - min(least, 1) // labels that begin with 1 need no class for 0
+				return "", fl.Invalid(fmt.Sprintf("%s label %d", what, i), labels[i], "must be in [0, %d], or [1, %d] where no label is 0: for more classes type --classes %d", classes-1, classes, need)
+			}
+			labels[i] -= first
+		}
+	}
+	return note, nil
 }
 
 // readPair reads the images in file i and their labels in file i+1.
-func readPair(ctx context.Context, what string, size int, open func(i int) (io.ReadCloser, error), i int) (*Set, error) {
+func readPair(ctx context.Context, what string, size, classes int, open func(i int) (io.ReadCloser, error), i int) (*Set, error) {
 	var im *Images
-	var labels []uint8
+	var labels []int
 	read := []func(io.Reader) error{
 		func(r io.Reader) (err error) { im, err = readImages(r); return err },
 		func(r io.Reader) (err error) { labels, err = readLabels(r); return err },
@@ -158,7 +249,7 @@ func readPair(ctx context.Context, what string, size int, open func(i int) (io.R
 			return nil, fmt.Errorf("%s %w", what, err)
 		}
 	}
-	return newSet(what, im, labels, size)
+	return newSet(what, im, labels, size, classes)
 }
 
 // openEither opens the file name in dir, which ends in ".gz", or the one

@@ -139,14 +139,102 @@ func TestLoadSizeErrors(t *testing.T) {
 		{Options{TestSize: -1}, "dataset: test size: got -1, rule: must be in [0, 10000]"},
 		{Options{TestSize: 10001}, "dataset: test size: got 10001, rule: must be in [0, 10000]"},
 	} {
-		named := c.o
-		named.Source = t.TempDir()
-		if d, err := Load(t.Context(), named); d != nil || err == nil || err.Error() != c.want {
+		if d, err := Load(t.Context(), c.o); d != nil || err == nil || err.Error() != c.want {
 			t.Errorf("Load: got %v, %v; want error %q", d, err, c.want)
 		}
 		if d, err := Generate(t.Context(), c.o); d != nil || err == nil || err.Error() != c.want {
 			t.Errorf("Generate: got %v, %v; want error %q", d, err, c.want)
 		}
+	}
+}
+
+// Files may hold more pictures than are ever generated, and other numbers of classes.
+func TestLoadDirLimits(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{TrainSize: 1<<20 + 1}, "train size: got 1048577, rule: must be in [0, 1048576]"},
+		{Options{TestSize: -1}, "test size: got -1, rule: must be in [0, 1048576]"},
+		{Options{Classes: 1}, "--classes: got 1, rule: must be in [2, 1000]"},
+		{Options{Classes: 1001}, "--classes: got 1001, rule: must be in [2, 1000]"},
+		{Options{Source: Textures, Classes: 26}, "--classes: got 26, rule: must be 10 without a directory"},
+		{Options{Source: Textures, Transpose: true}, "--transpose: got true, rule: needs pictures of your own"},
+	} {
+		if c.o.Source == "" {
+			c.o.Source = t.TempDir()
+		}
+		if d, err := Load(t.Context(), c.o); d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: "+c.want) {
+			t.Errorf("%+v: got %v, %v; want error %q", c.o, d, err, c.want)
+		}
+	}
+}
+
+// labelled is a directory with three training pictures, two test pictures, and their labels.
+func labelled(t *testing.T, prefix, test string, train, tested []byte) string {
+	t.Helper()
+	four := map[string][]byte{
+		"train-images-idx3-ubyte": idx([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}, 0x803, 3, 2, 3), "train-labels-idx1-ubyte": idx(train, 0x801, 3),
+		test + "-images-idx3-ubyte": idx(make([]byte, 12), 0x803, 2, 2, 3), test + "-labels-idx1-ubyte": idx(tested, 0x801, 2),
+	}
+	named := map[string][]byte{}
+	for name, content := range four {
+		named[prefix+name] = content
+	}
+	return writeDir(t, named)
+}
+
+// Labels count from 0, or from 1 where the last one is the number of classes, in both sets alike.
+func TestLabelsOfDeclaredClasses(t *testing.T) {
+	for _, c := range []struct {
+		classes      int
+		train, test  []byte
+		want, tested []int
+		bad          string
+	}{
+		{26, []byte{0, 25, 3}, []byte{1, 2}, []int{0, 25, 3}, []int{1, 2}, ""},
+		{26, []byte{1, 26, 3}, []byte{1, 2}, []int{0, 25, 2}, []int{0, 1}, ""},
+		{26, []byte{1, 2, 3}, []byte{1, 26}, []int{0, 1, 2}, []int{0, 25}, ""},
+		{26, []byte{1, 2, 3}, []byte{1, 25}, []int{1, 2, 3}, []int{1, 25}, ""}, // which may well be 0 to 25
+		{2, []byte{0, 1, 1}, []byte{0, 1}, []int{0, 1, 1}, []int{0, 1}, ""},
+		{26, []byte{0, 26, 3}, []byte{1, 2}, nil, nil, "train label 1: got 26, rule: must be in [0, 25], or [1, 26] where no label is 0: for more classes type --classes 27"},
+		{26, []byte{1, 26, 3}, []byte{1, 0}, nil, nil, "train label 1: got 26"},
+		{0, []byte{1, 2, 3}, []byte{1, 47}, nil, nil, "test label 1: got 47, rule: must be in [0, 9], or [1, 10] where no label is 0: for more classes type --classes 47"},
+	} {
+		d, err := Load(t.Context(), Options{Source: labelled(t, "", "t10k", c.train, c.test), Classes: c.classes})
+		if c.bad != "" {
+			if d != nil || err == nil || !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%v: got %v, %v; want error %q", c.train, d, err, c.bad)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(d.Train.Labels, c.want) || !slices.Equal(d.Test.Labels, c.tested) || d.Train.Classes != c.classes || d.Test.Classes != c.classes {
+			t.Errorf("%v: got %+v, %v", c.train, d, err)
+		} else if moved := strings.Contains(d.Note, "labels 1 to 26 count as classes 0 to 25"); moved != (c.want[0] != int(c.train[0])) {
+			t.Errorf("%v: note %q", c.train, d.Note)
+		}
+	}
+}
+
+// EMNIST's names are found where they are the only ones, and its pictures are turned where that is asked for, and else said to be turned.
+func TestEMNISTFiles(t *testing.T) {
+	dir := labelled(t, "emnist-letters-", "test", []byte{1, 26, 3}, []byte{1, 2})
+	d, err := Load(t.Context(), Options{Source: dir, Classes: 26})
+	if err != nil || !strings.HasPrefix(d.Note, "emnist-letters-files read from ") || !strings.Contains(d.Note, "--transpose swaps them back") || d.Train.Rows != 2 || d.Train.Cols != 3 {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	turned, err := Load(t.Context(), Options{Source: dir, Classes: 26, Transpose: true})
+	if err != nil || !strings.HasSuffix(turned.Note, "rows and columns of pictures are swapped") || turned.Train.Rows != 3 || turned.Test.Cols != 2 {
+		t.Fatalf("got %+v, %v", turned, err)
+	}
+	if want := []float64{7. / 255, 10. / 255, 8. / 255, 11. / 255, 9. / 255, 12. / 255}; !slices.Equal(turned.Train.Image(1), want) {
+		t.Errorf("picture %v, want %v", turned.Train.Image(1), want)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "emnist-digits-train-images-idx3-ubyte.gz"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(t.Context(), Options{Source: dir, Classes: 26}); err == nil || !strings.Contains(err.Error(), "must be of one split of EMNIST") {
+		t.Errorf("two splits: %v", err)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/glyph"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
@@ -38,54 +40,118 @@ const (
 	ToRehearse = 6000
 )
 
-// Digits is the kind of public pictures that are generated digits. The other is Textures.
-const Digits = "digits"
+// Kinds of public pictures beside Textures: generated digits, and characters of the Go fonts.
+const (
+	Digits  = "digits"
+	Letters = "letters"
+)
 
-// Kinds are the kinds of public pictures.
-func Kinds() []string { return []string{Digits, Textures} }
+// Kinds are the kinds of public pictures that a task with a number of classes is planned on, the first one unless another is asked for. Digits and
+// textures have ten classes, of which fewer are drawn for fewer.
+func Kinds(classes int) []string {
+	if classes > digitClasses {
+		return []string{Letters}
+	}
+	return []string{Digits, Textures}
+}
 
-// ParseKinds reads kinds of public pictures between commas, each once; an empty list is all of them.
-func ParseKinds(list string) (out []string, err error) {
+// ParseKinds reads kinds of public pictures between commas, each once, for a number of classes; an empty list is Kinds. Letters are there for any number.
+func ParseKinds(list string, classes int) (out []string, err error) {
+	if classes < leastClasses || classes > mostClasses {
+		return nil, fl.Invalid("--classes", classes, "must be in [%d, %d]", leastClasses, mostClasses)
+	}
+	kinds := Kinds(classes)
 	if list == "" {
-		return Kinds(), nil
+		return kinds, nil
+	}
+	if kinds[0] != Letters {
+		kinds = append(kinds, Letters)
 	}
 	for kind := range strings.SplitSeq(list, ",") {
 		kind = strings.TrimSpace(kind)
-		if !slices.Contains(Kinds(), kind) || slices.Contains(out, kind) {
-			return nil, fl.Invalid("--public", kind, "must be among %s, each once", strings.Join(Kinds(), ", "))
+		if !slices.Contains(kinds, kind) || slices.Contains(out, kind) {
+			return nil, fl.Invalid("--public", kind, "must be among %s, each once, with --classes %d", strings.Join(kinds, ", "), classes)
 		}
 		out = append(out, kind)
 	}
 	return out, nil
 }
 
+// SameLabels says whether class i of public pictures of a kind is what a label i says where clients' pictures are digits, or letters: 0 to 9, or the 26
+// letters. What compares clients with public pictures needs it.
+func SameLabels(kind string, classes int) bool {
+	return kind == Digits || kind == Letters && classes == LetterClasses
+}
+
+// Knowing returns features like f whose public network, where they have one, tells digits apart for ten classes, and letters for 26. It is nil where no
+// network knows so many classes.
+func Knowing(f features.Features, classes int) (features.Features, error) {
+	switch classes {
+	case digitClasses:
+		return f, nil
+	case LetterClasses:
+		for _, size := range []string{features.GlyphsSmall, features.GlyphsBig} {
+			if of, err := features.GlyphsOfLetters(size); err != nil || of.Digest() == f.Digest() {
+				return of, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// ZeroShot is features.ZeroShot of what Knowing returns for the pictures' classes.
+func ZeroShot(ctx context.Context, f features.Features, s *Set, p features.Progress) (accuracy float64, known bool, err error) {
+	knowing, err := Knowing(f, s.Classes)
+	if err != nil || knowing == nil {
+		return 0, false, err
+	}
+	return features.ZeroShot(ctx, knowing, s.All(), s.Labels, p)
+}
+
+// lawOf is how pictures of a kind are drawn.
+func lawOf(kind string, classes int) (law, error) {
+	switch kind {
+	case Textures:
+		return textures(classes), nil
+	case Letters:
+		return letters(classes)
+	}
+	outlines, err := glyph.Digits()
+	if err != nil {
+		return law{}, fmt.Errorf("fonts: %w", err)
+	}
+	return digits(outlines[:classes]), nil
+}
+
 // drawn are the results of NewPublic. The pictures depend on nothing else.
 var drawn sync.Map
 
-// NewPublic draws n pictures of a kind and learns from them about softmax regression on features. A process draws the same
-// pictures once, and nobody may change them. p may be nil. Errors are features.All's, and ctx's.
-func NewPublic(ctx context.Context, kind string, f features.Features, n int, p features.Progress) (*Public, error) {
+// NewPublic draws n pictures of a kind in a number of classes and learns from them about softmax regression on features. kind and classes are
+// as in ParseKinds. A process draws the same pictures once, and nobody may change them. p may be nil. Errors are features.All's, and ctx's.
+func NewPublic(ctx context.Context, kind string, classes int, f features.Features, n int, p features.Progress) (*Public, error) {
 	key := struct {
-		kind string
-		f    [32]byte
-		n    int
-	}{kind, f.Digest(), n}
+		kind    string
+		classes int
+		f       [32]byte
+		n       int
+	}{kind, classes, f.Digest(), n}
 	if known, ok := drawn.Load(key); ok {
 		return known.(*Public), nil
 	}
-	out, err := drawPublic(ctx, kind, f, n, p)
+	out, err := drawPublic(ctx, kind, classes, f, n, p)
 	if err == nil {
 		drawn.Store(key, out)
 	}
 	return out, err
 }
 
-func drawPublic(ctx context.Context, kind string, f features.Features, n int, p features.Progress) (*Public, error) {
-	o := Options{Source: kind, TrainSize: n, TestSize: 1, Seed: publicSeed}
-	if kind == Digits {
-		o.Source = Generated
+func drawPublic(ctx context.Context, kind string, classes int, f features.Features, n int, p features.Progress) (_ *Public, err error) {
+	defer prefix.Error(&err, "dataset")
+	l, err := lawOf(kind, classes)
+	if err != nil {
+		return nil, err
 	}
-	data, err := Load(ctx, o)
+	data, err := drawBoth(ctx, Options{TrainSize: n, TestSize: 1, Seed: publicSeed}, l, "")
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +161,19 @@ func drawPublic(ctx context.Context, kind string, f features.Features, n int, p 
 	}
 	d := data.Train
 	out := &Public{X: d.All(), Labels: d.Labels, Rows: d.Rows, Cols: d.Cols, Centred: features.Centred(f)}
-	if err := out.sample(d.Classes); err != nil || kind != Digits {
+	if err := out.sample(d.Classes); err != nil || !SameLabels(kind, classes) {
+		return out, err
+	}
+	knowing, err := Knowing(f, classes)
+	if err != nil || knowing == nil {
 		return out, err
 	}
 	some := min(n, ToPlan)
 	var known bool
-	if out.First, known, err = features.FirstModel(ctx, f, pictures.All()[:some], nil); err != nil || !known {
+	if out.First, known, err = features.FirstModel(ctx, knowing, pictures.All()[:some], nil); err != nil || !known {
 		return out, err
 	}
-	out.ZeroShot, _, err = features.ZeroShot(ctx, f, pictures.All()[:some], pictures.Labels[:some], nil)
+	out.ZeroShot, _, err = features.ZeroShot(ctx, knowing, pictures.All()[:some], pictures.Labels[:some], nil)
 	return out, err
 }
 

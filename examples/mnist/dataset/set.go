@@ -5,8 +5,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// classes is the number of labels, 0 to 9.
-const classes = 10
+// Digit pictures have ten classes, and files as many as Options.Classes says, in [leastClasses, mostClasses].
+const digitClasses, leastClasses, mostClasses = 10, 2, 1000
 
 // A Set is a list of labelled images of one size. Its methods only read
 // it, so a Set that nobody writes to is safe for concurrent use.
@@ -19,7 +19,7 @@ type Set struct {
 	// Rows and Cols are the height and width of each image in pixels, or 1 and the number of
 	// values of other examples.
 	Rows, Cols int
-	// Classes is the number of classes; 10 for every Set of this package.
+	// Classes is the number of classes, whether there are examples of all or not.
 	Classes int
 }
 
@@ -64,9 +64,22 @@ func (s *Set) All() [][]float64 {
 	return out
 }
 
+// transpose swaps rows and columns of every image.
+func (s *Set) transpose() {
+	row := make([]float64, s.Dim())
+	for i := range s.Len() {
+		image := s.Image(i)
+		copy(row, image)
+		for at, v := range row {
+			image[at%s.Cols*s.Rows+at/s.Cols] = v
+		}
+	}
+	s.Rows, s.Cols = s.Cols, s.Rows
+}
+
 // newSet joins the first n pictures of im with their labels, or all of them
-// when n is 0. what names the set in errors. O(n·Rows·Cols).
-func newSet(what string, im *Images, labels []uint8, n int) (*Set, error) {
+// when n is 0. The labels are kept. what names the set in errors. O(n·Rows·Cols).
+func newSet(what string, im *Images, labels []int, n, classes int) (*Set, error) {
 	if im.Count != len(labels) {
 		return nil, fl.Invalid(what+" labels", len(labels), "must be one for each of the %d images", im.Count)
 	}
@@ -76,16 +89,13 @@ func newSet(what string, im *Images, labels []uint8, n int) (*Set, error) {
 	n = cmp.Or(n, im.Count)
 	s := &Set{
 		Images:  make([]float64, n*im.Rows*im.Cols),
-		Labels:  make([]int, n),
+		Labels:  labels[:n:n],
 		Rows:    im.Rows,
 		Cols:    im.Cols,
 		Classes: classes,
 	}
 	for i := range s.Images {
 		s.Images[i] = float64(im.Pixels[i]) / 255
-	}
-	for i := range s.Labels {
-		s.Labels[i] = int(labels[i])
 	}
 	return s, nil
 }

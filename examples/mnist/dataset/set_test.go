@@ -19,11 +19,11 @@ func TestNewSet(t *testing.T) {
 	im := threeImages()
 	im.Pixels[7] = 255
 	for _, c := range []struct{ n, want int }{{0, 3}, {2, 2}, {3, 3}} {
-		s, err := newSet("train", im, []uint8{9, 0, 4}, c.n)
+		s, err := newSet("train", im, []int{9, 0, 4}, c.n, 11)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Len() != c.want || s.Dim() != 6 || s.Rows != 2 || s.Cols != 3 || s.Classes != 10 {
+		if s.Len() != c.want || s.Dim() != 6 || s.Rows != 2 || s.Cols != 3 || s.Classes != 11 {
 			t.Fatalf("n=%d: got %d images of %d = %d×%d in %d classes", c.n, s.Len(), s.Dim(), s.Rows, s.Cols, s.Classes)
 		}
 		if want := []int{9, 0, 4}[:c.want]; !slices.Equal(s.Labels, want) {
@@ -37,7 +37,7 @@ func TestNewSet(t *testing.T) {
 }
 
 func TestImageDoesNotReachTheNext(t *testing.T) {
-	s, err := newSet("train", threeImages(), []uint8{1, 2, 3}, 0)
+	s, err := newSet("train", threeImages(), []int{1, 2, 3}, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +50,14 @@ func TestImageDoesNotReachTheNext(t *testing.T) {
 
 func TestNewSetErrors(t *testing.T) {
 	for _, c := range []struct {
-		labels []uint8
+		labels []int
 		n      int
 		want   string
 	}{
-		{[]uint8{1, 2}, 0, "train labels: got 2, rule: must be one for each of the 3 images"},
-		{[]uint8{1, 2, 3}, 4, "train size: got 4, rule: must be at most 3"},
+		{[]int{1, 2}, 0, "train labels: got 2, rule: must be one for each of the 3 images"},
+		{[]int{1, 2, 3}, 4, "train size: got 4, rule: must be at most 3"},
 	} {
-		s, err := newSet("train", threeImages(), c.labels, c.n)
+		s, err := newSet("train", threeImages(), c.labels, c.n, 10)
 		if s != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d labels, n=%d: got %v, error %v; want error %q", len(c.labels), c.n, s, err, c.want)
 		}

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/garment"
 )
 
 // Textures depend on the seed alone, and a smaller set is the start of a larger one.
 func TestTexturesDependOnTheirSeedOnly(t *testing.T) {
-	draw := func(seed uint64, n, workers int) (*Images, []uint8) {
-		im, labels, err := drawAll(t.Context(), textures(), seed, splitTrain, n, workers)
+	draw := func(seed uint64, n, workers int) (*Images, []int) {
+		im, labels, err := drawAll(t.Context(), textures(garment.Classes), seed, splitTrain, n, workers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +23,7 @@ func TestTexturesDependOnTheirSeedOnly(t *testing.T) {
 	}
 	im, labels := draw(3, 200, 1)
 	again, againLabels := draw(3, 130, 3)
-	if !bytes.Equal(again.Pixels, im.Pixels[:len(again.Pixels)]) || !bytes.Equal(againLabels, labels[:130]) {
+	if !bytes.Equal(again.Pixels, im.Pixels[:len(again.Pixels)]) || !slices.Equal(againLabels, labels[:130]) {
 		t.Error("other pictures with other workers")
 	}
 	seen := map[string]bool{}
@@ -49,7 +51,7 @@ func TestLoadTextures(t *testing.T) {
 	if d.Source != SourceGenerated || !strings.Contains(d.Note, "drawn by a law with seed 11") || d.Train.Len() != 4000 || d.Test.Len() != 1000 || d.Train.Dim() != 784 {
 		t.Errorf("%d and %d pictures, source %s, note %s", d.Train.Len(), d.Test.Len(), d.Source, d.Note)
 	}
-	var count [classes]float64
+	var count [digitClasses]float64
 	for _, l := range d.Train.Labels {
 		count[l]++
 	}
