@@ -23,6 +23,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"flower":            flower,
 	"peers":             peers,
 	"first-steps":       firstSteps,
+	"tabular":           tabular,
 	"accuracy-dropout":  accuracyByDropout,
 	"constants":         constants,
 	"attack":            attack,
