@@ -31,7 +31,7 @@ func federationExperiment() experiment.Experiment {
 		Source:  "The command that the README begins with; no paper",
 		Without: []string{experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
-			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ",")+", or "+dataset.Scatter+" or "+dataset.AutoFeatures+", which choose among them")
+			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ",")+", or "+dataset.Formulas+" or "+dataset.AutoFeatures+", which choose among them")
 			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture, and with the trust own-site the clients are sites, who share all pictures")
 			classes, transpose := bindClasses(flags)
 			rounds := flags.Int("rounds", 0, "rounds of every run; 0: planned")
@@ -43,7 +43,7 @@ func federationExperiment() experiment.Experiment {
 					f.repeats = env.RepeatsOr(1)
 				}
 				var err error
-				if f.features, err = parseFeatures(*names, dataset.AutoFeatures, dataset.Scatter); err != nil {
+				if f.features, err = parseFeatures(*names, dataset.AutoFeatures, dataset.Formulas); err != nil {
 					return nil, err
 				}
 				if f.settings, err = parseSettings(*settings, *random); err != nil {

@@ -26,8 +26,8 @@ type task struct {
 
 func bindTask(f *flag.FlagSet) *task {
 	t := &task{flags: f}
-	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Scatter+": the best of the scattering transforms")
-	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+", "+dataset.Textures+" or "+dataset.Letters+"; with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or "+dataset.Letters+" for more than 10 --classes, or all kinds")
+	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for")
+	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+", "+dataset.Textures+" or "+dataset.Letters+"; with --features "+dataset.AutoFeatures+" or "+dataset.Formulas+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or "+dataset.Letters+" for more than 10 --classes, or all kinds")
 	f.IntVar(&t.classes, "classes", 10, "number of classes that the model tells apart, in [2, 1000]")
 	f.IntVar(&t.perClient, "per-client", 0, "pictures that a client holds; 0: its share of 60000, as in examples/mnist, and at least one")
 	f.IntVar(&t.dim, "dim", 0, "coordinates of a gradient, d, together with --l1 and --l2; 0: the coordinates of softmax regression on --features")
@@ -66,7 +66,7 @@ func (t *task) of(ctx context.Context, q plan.Request, bar *progress.Bar) (plan.
 		return q, nil, err
 	}
 	if strings.Contains(t.public, ",") && dataset.Chosen(t.features) == nil {
-		return q, nil, fl.Invalid("--public", t.public, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
+		return q, nil, fl.Invalid("--public", t.public, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Formulas)
 	}
 	if q.PerClient = t.perClient; q.PerClient == 0 {
 		q.PerClient = max(1, dataset.Pictures/max(1, q.Clients))

@@ -43,10 +43,10 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
-	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Scatter+": the best of the scattering transforms; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
+	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
 	f.IntVar(&o.classes, "classes", 10, "number of labels of --data DIR, in [2, 1000]: they are 0 to classes-1, or 1 to classes")
 	f.BoolVar(&o.transpose, "transpose", false, "swap rows and columns of the pictures of --data DIR, as EMNIST's files need")
-	public := f.String("public", "", "public pictures on which the run is planned, "+strings.Join([]string{dataset.Digits, dataset.Textures, dataset.Letters}, ", ")+"; with --features "+dataset.AutoFeatures+" or "+dataset.Scatter+" a comma-separated `list` of those that decide, of which it is planned on the first; empty: digits and textures, and letters for more than 10 --classes")
+	public := f.String("public", "", "public pictures on which the run is planned, "+strings.Join([]string{dataset.Digits, dataset.Textures, dataset.Letters}, ", ")+"; with --features "+dataset.AutoFeatures+" or "+dataset.Formulas+" a comma-separated `list` of those that decide, of which it is planned on the first; empty: digits and textures, and letters for more than 10 --classes")
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy; with --roles 3 but for the seeds that tokens assign")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -84,7 +84,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	}
 	switch {
 	case strings.Contains(*public, ",") && dataset.Chosen(o.features) == nil:
-		return o, fl.Invalid("--public", *public, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Scatter)
+		return o, fl.Invalid("--public", *public, "must be one kind without --features %s or %s", dataset.AutoFeatures, dataset.Formulas)
 	case (o.CheckSteps || o.PublicAlarm) && !dataset.SameLabels(o.public[0], o.classes):
 		return o, fl.Invalid("--classes", o.classes, "must be at most 10, for digits, or %d with --public %s, for letters, with --check-steps or --public-alarm: they compare clients with public pictures of the same labels", dataset.LetterClasses, dataset.Letters)
 	case dataset.Chosen(o.features) != nil && o.model != "softmax":

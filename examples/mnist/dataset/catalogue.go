@@ -15,13 +15,13 @@ import (
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
-// The names of features that others choose by default, and of a family.
+// The names of features that others choose by default.
 const (
 	Edges        = "edges"
 	EdgesCentred = "edges-centred"
 	Grey         = "grey"
-	// Scatter leaves the number of components to Choose.
-	Scatter = "scatter"
+
+	scatterLog = "scatter-log" // with 100 components, and the beginning of the names with others
 )
 
 // block is the side of the squares of Edges, in pixels.
@@ -41,7 +41,10 @@ var catalogue = map[string]opening{
 	EdgesCentred: func(ctx context.Context, p features.Progress) (features.Features, error) {
 		return onlyDigits.fit(ctx, edges, features.Fitting{Bias: bias}, p)
 	},
-	"scatter-50": along(50), "scatter-100": along(100), "scatter-200": along(200), widest: along(mostComponents),
+	"scatter": func(ctx context.Context, p features.Progress) (features.Features, error) {
+		return onlyDigits.fit(ctx, scatter, features.Fitting{Channels: features.ScatterChannels, Components: 100, Bias: bias}, p)
+	},
+	scatterLog + "-50": along(50), scatterLog: along(100), scatterLog + "-200": along(mostComponents),
 	"glyphs": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsSmall)
 	},
@@ -114,17 +117,13 @@ func (m mixture) fit(ctx context.Context, open func() (features.Features, error)
 	return features.Fit(ctx, backbone, features.Public{Recipe: m.recipe, Examples: pictures}, o, p)
 }
 
-// scattered is the scattering transform along all of its components. A process fits it once.
+// scattered is scatter-log along most components. A process fits it once.
 var scattered struct {
 	sync.Mutex
 	*features.Pipeline
 }
 
-// widest is the transform along the most components.
-const (
-	widest         = "scatter-400"
-	mostComponents = 400
-)
+const mostComponents = 200
 
 // along returns what keeps the first k components of the transform.
 func along(k int) opening {
@@ -140,6 +139,9 @@ func along(k int) opening {
 			}
 			scattered.Pipeline = all
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("dataset: %w", err)
+		}
 		return scattered.Keep(k)
 	}
 }
@@ -151,10 +153,11 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //
 //	edges          oriented edges in squares of 4×4 pixels, of norm 1: 196 values
 //	edges-centred  the same minus the mean of generated digits, of norm 1/0.3
-//	scatter-50     logarithms of the scattering transform with channels of equal size, minus their mean on generated digits
-//	               and textures, along their first 50 principal components, each divided by the fourth root of its
-//	               variance, of norm 1/0.3
-//	scatter-100, scatter-200, scatter-400: the same along more components
+//	scatter        the scattering transform with channels of equal size, minus its mean on generated
+//	               digits, along their 100 principal components, of norm 1/0.3
+//	scatter-log    the same with logarithms of the transform, on generated digits and textures, each
+//	               component divided by the fourth root of its variance: better for pictures with texture
+//	scatter-log-50, scatter-log-200: the same along fewer components, for much noise, and along more
 //	glyphs         a small network that was trained on handwriting fonts, minus a public mean, along
 //	               public components, of norm 1/0.3: 64 values
 //	glyphs-big     a larger such network: 128 values
@@ -162,7 +165,7 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //	identity       the 784 grey values
 //
 // They are made of public data alone: of formulas, of 1000 generated pictures that are in no Data, and of
-// fonts. It takes about 4 s on one core for the first of scatter-50 to scatter-400, and next to nothing for the others. p may be nil.
+// fonts. It takes about 4 s on one core for scatter and for the first of scatter-log-50, scatter-log and scatter-log-200, and next to nothing for the others. p may be nil.
 // The error names features for an unknown name, or wraps ctx's error.
 func OpenFeatures(ctx context.Context, name string, p features.Progress) (features.Features, error) {
 	if known, ok := openedFeatures.Load(name); ok && ctx.Err() == nil {

@@ -13,10 +13,12 @@ import (
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
-// The features that examples/mnist uses for pictures that are not generated, and the name that leaves them to Choose.
+// The features that examples/mnist uses for pictures that are not generated, and the names that leave features to Choose: all, or those in which
+// nothing was learnt from public pictures but means and directions.
 const (
 	DemoFeatures = "glyphs"
 	AutoFeatures = "auto"
+	Formulas     = "formulas"
 )
 
 // Choice is which features suit a request, by rehearsals on public pictures. Nothing of the clients' data is in it.
@@ -39,12 +41,12 @@ type Candidate struct {
 
 // Chosen returns the names of features that Choose compares for a name that leaves the features to it, and nothing for others.
 func Chosen(name string) []string {
-	scattering := []string{"scatter-50", "scatter-100", "scatter-200", widest}
+	formulas := []string{Edges, EdgesCentred, "scatter", scatterLog + "-50", scatterLog, scatterLog + "-200"}
 	switch name {
-	case Scatter:
-		return scattering
+	case Formulas:
+		return formulas
 	case AutoFeatures:
-		return append([]string{Edges, EdgesCentred, "glyphs", "glyphs-big"}, scattering...)
+		return append(formulas, "glyphs", "glyphs-big")
 	}
 	return nil
 }
@@ -83,9 +85,10 @@ func Choose(ctx context.Context, names []string, q plan.Request, kinds []string,
 	return choice, nil
 }
 
-// toRehearse are public pictures in the features. Along all components of the scattering transform they are computed once.
+// toRehearse are public pictures in the features. The pictures in scatter-log's components are computed once, along most of them.
 func toRehearse(ctx context.Context, kind string, classes int, name string, f features.Features, p features.Progress) (*Public, error) {
-	if !strings.HasPrefix(name, Scatter) || name == widest {
+	widest := scatterLog + "-200"
+	if !strings.HasPrefix(name, scatterLog) || name == widest {
 		return NewPublic(ctx, kind, classes, f, toCompare, p)
 	}
 	all, err := OpenFeatures(ctx, widest, p)

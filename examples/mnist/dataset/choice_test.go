@@ -3,6 +3,7 @@ package dataset
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/plan"
@@ -65,18 +66,18 @@ func examples(t *testing.T, f features.Features, s *Set) *plan.Examples {
 // With much noise few components are best, and with little noise many.
 func TestMoreClientsHaveMoreComponents(t *testing.T) {
 	if !*long {
-		t.Skip("fits the scattering transform and rehearses eight runs: go test -long")
+		t.Skip("fits the scattering transform and rehearses runs: go test -long")
 	}
 	chosen := func(trust plan.Trust, clients int, budget float64) int {
 		q := plan.Request{Mechanism: "auto", Trust: trust, Clients: clients, Budget: budget, Delta: 1e-6}
-		_, f, choice, err := ChooseAndOpen(t.Context(), Scatter, q, []string{Digits, Textures}, 10, nil)
-		if err != nil || len(choice.Considered) != 4 {
-			t.Fatalf("%+v, %v", choice, err)
+		name, f, choice, err := ChooseAndOpen(t.Context(), Formulas, q, []string{Textures}, 10, nil)
+		if err != nil || len(choice.Considered) != 6 || !strings.HasPrefix(name, scatterLog) {
+			t.Fatalf("%s, %+v, %v", name, choice, err)
 		}
 		return f.Dim()
 	}
-	few, many := chosen(plan.Nobody, 20_000, 2), chosen(plan.Shuffler, 60_000, 4)
-	if few > 100 || many < 200 {
-		t.Errorf("%d components for 20 000 clients who trust nobody, and %d for 60 000 behind a shuffler", few, many)
+	few, many := chosen(plan.Nobody, 6000, 2), chosen(plan.Shuffler, 60_000, 4)
+	if few >= many || many != mostComponents {
+		t.Errorf("%d components for 6000 clients who trust nobody, and %d for 60 000 behind a shuffler", few, many)
 	}
 }
