@@ -29,11 +29,3 @@ func times(i experiment.Interval) string {
 func margin(next experiment.Interval, holds, settings int) string {
 	return fmt.Sprintf("next best %.3g [%.3g, %.3g] times, in %d of %d settings", next.Value, next.Low, next.High, holds, settings)
 }
-
-// worse is the interval with the larger value.
-func worse(a, b experiment.Interval) experiment.Interval {
-	if b.Value > a.Value {
-		return b
-	}
-	return a
-}

@@ -121,6 +121,10 @@ func TestClaimsAboutRatings(t *testing.T) {
 	if got := outcomes(all); got != "yes yes yes yes yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
+	// On the last one GRR has 1, UE 2 and the others 3.
+	if !strings.Contains(all[6].Detail, "2 [2, 2] times the error of PCKV-GRR") || !strings.Contains(all[7].Detail, "1.5 [1.5, 1.5] times the error of the worse one of PCKV-UE and PCKV-GRR") {
+		t.Errorf("margins: %q, %q", all[6].Detail, all[7].Detail)
+	}
 	for _, v := range all {
 		if v.Missing == "" {
 			t.Errorf("a stand-in settles a claim about the data: %+v", v)
