@@ -58,7 +58,7 @@ func claimsOfAllocations(s *sweep, points []*point) (out []experiment.Verdict) {
 		for gauge, g := range s.gauges {
 			ratio := func(a, b allocation) experiment.Interval { return s.ratio(points, a.of(r), b.of(r), gauge) }
 			first, second, between := ratio(other, naive), ratio(optimized, naive), ratio(optimized, other)
-			largest := max(s.largest(points, other.of(r), naive.of(r), gauge), s.largest(points, optimized.of(r), naive.of(r), gauge))
+			largest, worse := s.largest(points, gauge, naive.of(r), other.of(r), optimized.of(r))
 			what := fmt.Sprintf("Figure 9, %s: the %s", r.label, g.title())
 			claim, said, criterion, holds := "smaller", "has much less MSE", "at most 0.8 times in the geometric mean over laws and ε", between.Value <= 0.8
 			if g.of == frequency {
@@ -66,9 +66,9 @@ func claimsOfAllocations(s *sweep, points []*point) (out []experiment.Verdict) {
 			}
 			out = append(out,
 				experiment.Verdict{
-					Claim: what + " is smaller with both other allocations than with the naive one", Holds: largest < 1,
+					Claim: what + " is smaller with both other allocations than with the naive one", Holds: max(first.Value, second.Value) < 1 && !worse,
 					Section: overall, Quote: "allocation methods with tighter bound […] outperform the naive one",
-					Criterion: "below 1 times at every ε, in each law", Ours: fmt.Sprintf("at most %.3g times", largest),
+					Criterion: "below 1 times in the geometric mean, and at no ε in a law above 1 with its interval", Ours: fmt.Sprintf("%.3g and %.3g times, at most %.3g at an ε", first.Value, second.Value, largest),
 					Detail: "in the geometric mean over laws and ε non-optimized has " + times(first) + " and optimized " + times(second),
 				},
 				experiment.Verdict{
@@ -125,12 +125,16 @@ func (s *sweep) ratio(points []*point, a, b rival, gauge int) experiment.Interva
 	return s.geometric(pairs, gauge)
 }
 
-// largest is the largest of the errors of a over the errors of b, over all sources and ε.
-func (s *sweep) largest(points []*point, a, b rival, gauge int) (out float64) {
+// largest is the largest of the errors of others over the error of a rival, over all sources and ε, and whether the interval of one is above 1.
+func (s *sweep) largest(points []*point, gauge int, than rival, others ...rival) (largest float64, worse bool) {
 	for _, from := range s.sources {
 		for _, epsilon := range s.epsilons {
-			out = max(out, find(points, from.name, from.dim, epsilon, a.label).value(gauge).Value/find(points, from.name, from.dim, epsilon, b.label).value(gauge).Value)
+			for _, r := range others {
+				pair := [2]*point{find(points, from.name, from.dim, epsilon, r.label), find(points, from.name, from.dim, epsilon, than.label)}
+				ratio := s.geometric([][2]*point{pair}, gauge)
+				largest, worse = max(largest, ratio.Value), worse || ratio.Low > 1
+			}
 		}
 	}
-	return out
+	return largest, worse
 }

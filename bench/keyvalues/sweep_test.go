@@ -223,7 +223,7 @@ func TestClaimsAboutAllocations(t *testing.T) {
 	if got := outcomes(all); got != "yes yes yes yes yes yes yes yes yes yes" {
 		t.Errorf("as claimed: %s", got)
 	}
-	if all[9].Ours != "0.08 [0.08, 0.08] with uniform keys" || all[1].Ours != "1.5 [1.5, 1.5] times the error" || all[0].Ours != "at most 0.6 times" {
+	if all[9].Ours != "0.08 [0.08, 0.08] with uniform keys" || all[1].Ours != "1.5 [1.5, 1.5] times the error" || all[0].Ours != "0.4 and 0.6 times, at most 0.6 at an ε" {
 		t.Errorf("%+v", all)
 	}
 	// One ε at which an allocation is worse is enough, though not in the mean.

@@ -49,6 +49,9 @@ func claims(in []*experiment.Record) (string, error) {
 			outcome := emphasised(v)
 			if v.Missing != "" {
 				outcome += ": " + v.Missing
+				if v.Draws != nil {
+					outcome += fmt.Sprintf("; on a stand-in it holds in %d of %d draws", v.Draws.Held, v.Draws.Of)
+				}
 			}
 			g.add(v.Claim, fmt.Sprintf("%s: “%s”", v.Section, v.Quote), v.Criterion, v.Ours, outcome)
 		}

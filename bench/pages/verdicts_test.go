@@ -24,7 +24,7 @@ func decided() *experiment.Record {
 
 func TestClaimsAreThePapers(t *testing.T) {
 	const (
-		short = "| claim | the paper | criterion | ours | holds |\n|---|---|---|---|---|\n| a | 9.2: “below 2%” | < 2 % | 1 % | yes |\n| b | 1: “4” | 4 | 3 | **no** |\n| c | 1: “best” | best | in 1 of 2 | cannot be settled: no data |\n" +
+		short = "| claim | the paper | criterion | ours | holds |\n|---|---|---|---|---|\n| a | 9.2: “below 2%” | < 2 % | 1 % | yes |\n| b | 1: “4” | 4 | 3 | **no** |\n| c | 1: “best” | best | in 1 of 2 | cannot be settled: no data; on a stand-in it holds in 5 of 5 draws |\n" +
 			"| d | 1: “x” | x | y | depends on the draw (2 of 5) |\n| e | 1: “x” | x | y | depends on the reading (1 of 2) |\n"
 		mine   = "| claim of ours | criterion | ours | holds |\n|---|---|---|---|\n| ours | z |  | yes |\n"
 		counts = "Of the paper's 5 claims 1 hold, 1 do not, 1 depend on the draw, 1 depend on the reading of the text, and 1 cannot be settled without the paper's data.\n"
