@@ -29,7 +29,7 @@ var forms = map[string]form{
 	},
 	"rates": {
 		about: "Exact collision rates of CoCo against the number of slots",
-		x:     "slots", xLabel: "number of slots, t", ys: []axis{{"true", "probability of a collision"}},
+		x:     "slots", xLabel: "number of slots, t", ys: []axis{{"true", "collision probability"}},
 		curves: func(map[string]any) line { return line{name: "true, P_t", kind: proved} },
 		also: []also{
 			{"opposite", func(map[string]any) line { return line{name: "opposite, P_o", kind: proved} }},
