@@ -35,8 +35,9 @@ type finding struct {
 func (g group) best(name string, others ...string) finding {
 	f := finding{reading: g.reading(), holds: true}
 	var details []string
-	closest, what := experiment.Interval{Value: math.Inf(1)}, ""
+	var nearest []string
 	for _, m := range measures {
+		closest, what := experiment.Interval{Value: math.Inf(1)}, ""
 		var parts []string
 		for _, other := range others {
 			f.holds = f.holds && g.beats(m, name, other)
@@ -45,9 +46,10 @@ func (g group) best(name string, others ...string) finding {
 			}
 			parts = append(parts, fmt.Sprintf("%s %s", other, g.times(m, other, name)))
 		}
+		nearest = append(nearest, fmt.Sprintf("%s: %s %.3g times %s [%.3g, %.3g]", m, what, closest.Value, name, closest.Low, closest.High))
 		details = append(details, fmt.Sprintf("%s: of %s, %s", m, name, strings.Join(parts, ", ")))
 	}
-	f.ours = fmt.Sprintf("error of %s %.3g times [%.3g, %.3g]", what, closest.Value, closest.Low, closest.High)
+	f.ours = strings.Join(nearest, "; ")
 	f.detail = strings.Join(details, "; ")
 	return f
 }
@@ -113,6 +115,30 @@ func (g group) good(name string, factor float64, others ...string) finding {
 		}
 	}
 	f.ours = fmt.Sprintf("%.3g times the error of %s at most", worst, what)
+	f.detail = strings.Join(details, "; ")
+	return f
+}
+
+// par says whether a scheme's errors are within a factor of the same other scheme's errors, from above and from
+// below, in both measures.
+func (g group) par(name string, factor float64, others ...string) finding {
+	f := finding{reading: g.reading()}
+	nearest := math.Inf(1)
+	var details []string
+	for _, other := range others {
+		away, parts := 0., []string{}
+		for _, m := range measures {
+			r := g.ratio(m, name, other).Value
+			away = max(away, math.Abs(math.Log(r)))
+			parts = append(parts, fmt.Sprintf("%s %.3g times", m, r))
+		}
+		f.holds = f.holds || away <= math.Log(factor)
+		ratios := fmt.Sprintf("of %s, %s", other, strings.Join(parts, ", "))
+		if away < nearest {
+			nearest, f.ours = away, ratios
+		}
+		details = append(details, ratios)
+	}
 	f.detail = strings.Join(details, "; ")
 	return f
 }

@@ -67,12 +67,36 @@ func TestFindings(t *testing.T) {
 		t.Errorf("better in one measure only: %+v", f)
 	}
 	g.scale(square, "A", 0.25)
-	if f := g.best("A", "U", "LDP"); !f.holds || f.ours != "error of U 2 times [2, 2]" || strings.Count(f.detail, "2 times") != 2 || strings.Count(f.detail, "4 times") != 2 {
+	if f := g.best("A", "U", "LDP"); !f.holds || f.ours != "95 % quantile: U 2 times A [2, 2]; mean square: U 4 times A [4, 4]" || strings.Count(f.detail, "2 times") != 2 || strings.Count(f.detail, "4 times") != 2 {
 		t.Errorf("%+v", f)
 	}
 	g.scale(square, "LDP", 0.125)
 	if f := g.unbeaten("A", "U", "LDP"); f.holds {
 		t.Errorf("beaten in one measure: %+v", f)
+	}
+}
+
+// Errors are on par with another scheme's errors when they are within a factor of them, from above and from below,
+// in both measures of one scheme.
+func TestPar(t *testing.T) {
+	g := alike(someLaw)
+	g.scale(quantile, "UNI", 3)
+	g.scale(quantile, "SM", 1/3.)
+	g.scale(square, "SM", 0.25)
+	if f := g.par("LDP", 2, "UNI", "SM"); f.holds || f.ours != "of UNI, 95 % quantile 0.333 times, mean square 1 times" {
+		t.Errorf("%+v", f)
+	}
+	if f := g.par("LDP", 3.01, "UNI"); !f.holds {
+		t.Errorf("%+v", f)
+	}
+	if f := g.par("LDP", 4.01, "SM"); !f.holds {
+		t.Errorf("%+v", f)
+	}
+	if f := g.par("LDP", 3.99, "SM"); f.holds {
+		t.Errorf("%+v", f)
+	}
+	if f := g.par("LDP", 2, "UNI", "Prop", "SM"); !f.holds || f.ours != "of Prop, 95 % quantile 1 times, mean square 1 times" || strings.Count(f.detail, "of ") != 3 {
+		t.Errorf("%+v", f)
 	}
 }
 
@@ -120,13 +144,13 @@ func TestReadings(t *testing.T) {
 	}
 	both := dataSet{g, h}
 	v := both.claim("claim", "B.1", "A better", clearly, both.best("A", "U"))
-	if v.Holds || v.Missing != "" || v.Readings != (experiment.Share{Held: 1, Of: 2}) || v.Ours != "in 1 of 2 readings: second" || !strings.Contains(v.Detail, "first: error of U 1 times") {
+	if v.Holds || v.Missing != "" || v.Readings != (experiment.Share{Held: 1, Of: 2}) || v.Ours != "in 1 of 2 readings: second" || !strings.Contains(v.Detail, "first: 95 % quantile: U 1 times A") {
 		t.Errorf("%+v", v)
 	}
 	if v := both.claim("claim", "B.1", "A better", clearly, dataSet{h, h}.best("A", "U")); !v.Holds || v.Ours != "in 2 of 2 readings" {
 		t.Errorf("%+v", v)
 	}
-	if v := both.claim("claim", "B.1", "A better", clearly, dataSet{h}.best("A", "U")); !v.Holds || v.Ours != "error of U 2 times [2, 2]" {
+	if v := both.claim("claim", "B.1", "A better", clearly, dataSet{h}.best("A", "U")); !v.Holds || v.Ours != "95 % quantile: U 2 times A [2, 2]; mean square: U 2 times A [2, 2]" {
 		t.Errorf("%+v", v)
 	}
 	real := alike(law{name: cancerSet, set: cancerSet})

@@ -35,7 +35,10 @@ const (
 	localReports = "LDP"
 )
 
-var baselines = []string{proportional, uniform, jorgensen, localReports}
+var (
+	centrals  = []string{proportional, uniform, jorgensen}
+	baselines = append(slices.Clone(centrals), localReports)
+)
 
 // optimum, turbo and calibrated name the weights made for a law.
 func (l law) optimum() string    { return l.letter() }

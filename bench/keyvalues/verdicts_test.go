@@ -170,7 +170,18 @@ func TestGrowth(t *testing.T) {
 		return math.Sqrt(float64(f.dim) / 256)
 	})
 	got := st.growth(shown)
-	if len(got) != 2 || !got[0].Holds || got[1].Holds || !strings.Contains(got[0].Ours+", "+got[0].Detail, "1.41 times, from 1.41 to 1.41") {
+	if len(got) != 2 || !got[0].Holds || got[1].Holds || !strings.Contains(got[0].Ours+", "+got[0].Detail, "1.41 times [1.41, 1.41], from 1.41 to 1.41") {
+		t.Errorf("%+v", got)
+	}
+	// Repeats whose factors are 1, 2 and 2 have the geometric mean 4^(1/3), with Student's interval on the logarithm:
+	// ±4.303·(ln 2/√3)/√3.
+	st = invented(shown, func(f paperFigure, _ string, _ int, _ float64, repeat int) float64 {
+		if f.dim == 256 || repeat == 0 {
+			return 1
+		}
+		return 2
+	})
+	if got := st.growth(shown[:2]); got[0].Ours != "1.59 times [0.59, 4.29]" {
 		t.Errorf("%+v", got)
 	}
 }
