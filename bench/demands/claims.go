@@ -120,7 +120,7 @@ func (g group) good(name string, factor float64, others ...string) finding {
 }
 
 // par says whether a scheme's errors are within a factor of the same other scheme's errors, from above and from
-// below, in both measures.
+// below: their quantile and their root mean square.
 func (g group) par(name string, factor float64, others ...string) finding {
 	f := finding{reading: g.reading()}
 	nearest := math.Inf(1)
@@ -128,9 +128,12 @@ func (g group) par(name string, factor float64, others ...string) finding {
 	for _, other := range others {
 		away, parts := 0., []string{}
 		for _, m := range measures {
-			r := g.ratio(m, name, other).Value
+			r, title := g.ratio(m, name, other).Value, m.String()
+			if m == square {
+				r, title = math.Sqrt(r), "root "+title
+			}
 			away = max(away, math.Abs(math.Log(r)))
-			parts = append(parts, fmt.Sprintf("%s %.3g times", m, r))
+			parts = append(parts, fmt.Sprintf("%s %.3g times", title, r))
 		}
 		f.holds = f.holds || away <= math.Log(factor)
 		ratios := fmt.Sprintf("of %s, %s", other, strings.Join(parts, ", "))

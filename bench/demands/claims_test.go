@@ -77,13 +77,13 @@ func TestFindings(t *testing.T) {
 }
 
 // Errors are on par with another scheme's errors when they are within a factor of them, from above and from below,
-// in both measures of one scheme.
+// in the quantile and in the root mean square of one scheme.
 func TestPar(t *testing.T) {
 	g := alike(someLaw)
 	g.scale(quantile, "UNI", 3)
 	g.scale(quantile, "SM", 1/3.)
-	g.scale(square, "SM", 0.25)
-	if f := g.par("LDP", 2, "UNI", "SM"); f.holds || f.ours != "of UNI, 95 % quantile 0.333 times, mean square 1 times" {
+	g.scale(square, "SM", 1/16.)
+	if f := g.par("LDP", 2, "UNI", "SM"); f.holds || f.ours != "of UNI, 95 % quantile 0.333 times, root mean square 1 times" {
 		t.Errorf("%+v", f)
 	}
 	if f := g.par("LDP", 3.01, "UNI"); !f.holds {
@@ -95,7 +95,7 @@ func TestPar(t *testing.T) {
 	if f := g.par("LDP", 3.99, "SM"); f.holds {
 		t.Errorf("%+v", f)
 	}
-	if f := g.par("LDP", 2, "UNI", "Prop", "SM"); !f.holds || f.ours != "of Prop, 95 % quantile 1 times, mean square 1 times" || strings.Count(f.detail, "of ") != 3 {
+	if f := g.par("LDP", 2, "UNI", "Prop", "SM"); !f.holds || f.ours != "of Prop, 95 % quantile 1 times, root mean square 1 times" || strings.Count(f.detail, "of ") != 3 {
 		t.Errorf("%+v", f)
 	}
 }

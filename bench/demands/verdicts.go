@@ -162,7 +162,7 @@ func (d dataSet) poor(name, other string) []finding {
 // parity is the paper's claim about local reports, for which any central baseline counts.
 func (d dataSet) parity() experiment.Verdict {
 	return d.claim("Table 4, "+d.title()+": LDP is on par with some of the central baselines", "B", "is on par with some of the baseline Central-DP techniques",
-		fmt.Sprintf("its error is between 1/%d of and %d times PROP's, UNI's or SM's error, in both measures of the same one", good, good),
+		fmt.Sprintf("its 95 %% quantile and root mean square are between 1/%d of and %d times PROP's, UNI's or SM's, of the same one", good, good),
 		d.each(func(g group) finding { return g.par(localReports, good, centrals...) }))
 }
 
