@@ -36,7 +36,8 @@ type Request struct {
 	// once, for "sumdp" 6000.
 	Cohort int
 	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, fewer where there are few clients,
-	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise. See Smooth.
+	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise. With Shuffler and Examples, but without a public model, it is doubled up to 120
+	// as long as the noise of the run falls by a tenth. See Smooth.
 	Rounds int
 	// Epsilon is the ε of one report: local, for "sumdp" and "gaussian-shares" central. 0: the largest that
 	// Budget allows, and 1 for these two without a Budget.

@@ -71,7 +71,7 @@ type Run struct {
 // Cost: as much as Training.Schedule and NewSpending, and with Examples some seconds for rehearsals.
 func (q Request) Run(ctx context.Context) (*Run, error) {
 	if q.opensRounds() {
-		return q.smooth(ctx)
+		return q.openRounds(ctx)
 	}
 	run, refused := q.run(ctx)
 	if refused != nil && !errors.Is(refused, ErrNoise) {

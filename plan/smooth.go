@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -23,17 +20,12 @@ type Smooth struct {
 	Norm float64
 }
 
-// Rounds of a smooth loss. With a shuffler more rounds have less noise at the same budget, and come near the noise of a trusted server: from
-// 120 to 240 it falls by a twelfth. Rounds without privacy have no noise, and more of them come nearer to the best model. Clients that
-// report once have as much noise in any number of rounds, and the columns of a table may need some.
+// Rounds of a smooth loss where they are not planned. Rounds without privacy have no noise, and more of them come nearer to the best model.
+// Clients that report once have as much noise in any number of rounds, and the columns of a table may need some.
 const (
-	leastSmooth, mostSmooth = 30, 120 // with a shuffler
-	bareSmooth              = 240     // without privacy
-	disjointSmooth          = 48      // with clients that report once
+	bareSmooth     = 240 // without privacy
+	disjointSmooth = 48  // with clients that report once
 )
-
-// worthwhile is how much smaller the predicted loss must be for which a client reports twice as often.
-const worthwhile = 0.003
 
 // mostMomentum keeps the memory of steps at ten rounds.
 const mostMomentum = 0.9
@@ -68,22 +60,7 @@ func (s *Smooth) Steps(noise float64, rounds int) Steps {
 }
 
 func (s *Smooth) String() string {
-	return fmt.Sprintf("The loss has a second derivative of at most %.3g, and its best model a norm of about %.3g: what all rounds move along a gradient is the norm over the L2 norm of the run's noise, and no more than momentum allows. Twice as many rounds must promise a loss that is smaller by %g.", s.Curvature, s.Norm, worthwhile)
-}
-
-// smooth plans the number of rounds, which is left open. It doubles them as long as that makes the predicted loss smaller.
-func (q Request) smooth(ctx context.Context) (best *Run, err error) {
-	for q.Rounds = leastSmooth; q.Rounds <= mostSmooth; q.Rounds *= 2 {
-		run, failed := q.Run(ctx)
-		switch {
-		case ctx.Err() != nil || failed != nil && best == nil && !errors.Is(failed, ErrNoise):
-			return nil, failed
-		case best != nil && err == nil && (failed != nil || run.excess > best.excess-worthwhile):
-			return best, nil
-		}
-		best, err = run, failed
-	}
-	return best, err
+	return fmt.Sprintf("The loss has a second derivative of at most %.3g, and its best model a norm of about %.3g: what all rounds move along a gradient is the norm over the L2 norm of the run's noise, and no more than momentum allows. Twice as many rounds must promise a loss that is smaller by %g.", s.Curvature, s.Norm, worthwhileLoss)
 }
 
 // smoothSteps plans the steps of a smooth loss. Sums have steps of their own.
@@ -95,10 +72,4 @@ func (run *Run) smoothSteps(q Request) {
 	case q.Mechanism == baseline.None:
 		run.Steps, run.excess = q.Smooth.steps(0, run.Rounds)
 	}
-}
-
-// opensRounds says that the number of rounds is planned for a smooth loss.
-func (q Request) opensRounds() bool {
-	trust := cmp.Or(q.Trust, q.defaultTrust())
-	return q.Smooth != nil && q.Rounds == 0 && q.Cohort == 0 && q.Epsilon == 0 && trust == Shuffler && !IsSum(q.Mechanism) && q.Mechanism != baseline.None
 }

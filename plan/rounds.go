@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/hushgrad/hushgrad/baseline"
+)
+
+// Rounds with a shuffler. More of them have less noise at the same budget, and come near the noise of a trusted server: from 120 to 240 it falls
+// by a twelfth.
+const leastRounds, mostRounds = 30, 120
+
+// What twice as many reports of a client must be worth: so much less of a smooth loss, or less noise of the run than this share. A tenth of the noise is
+// what a tenth more clients take away.
+const (
+	worthwhileLoss  = 0.003
+	worthwhileNoise = 0.9
+)
+
+// opensRounds says that the number of rounds is planned: for a smooth loss, whose bound tells what more of them are worth, and for softmax regression
+// on public examples, where the noise tells it. A run from a public model ends where it does whatever the number.
+func (q Request) opensRounds() bool {
+	softmax := q.Examples != nil && q.ZeroShot == 0
+	trust := cmp.Or(q.Trust, q.defaultTrust())
+	return (q.Smooth != nil || softmax) && q.Rounds == 0 && q.Cohort == 0 && q.Epsilon == 0 && trust == Shuffler && !IsSum(q.Mechanism) && q.Mechanism != baseline.None
+}
+
+// openRounds plans the number of rounds, which is left open. Rehearsals follow when it is known.
+func (q Request) openRounds(ctx context.Context) (*Run, error) {
+	if q.Smooth != nil {
+		return q.doubled(ctx)
+	}
+	few := q
+	few.Examples, few.Force = nil, true
+	if few.Public == nil {
+		var err error
+		if few.Public, err = q.Examples.Sample(); err != nil {
+			return nil, err
+		}
+	}
+	run, err := few.doubled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.Rounds = run.Rounds
+	return q.Run(ctx)
+}
+
+// doubled runs the request with twice as many rounds as long as that is worthwhile.
+func (q Request) doubled(ctx context.Context) (best *Run, err error) {
+	for q.Rounds = leastRounds; q.Rounds <= mostRounds; q.Rounds *= 2 {
+		run, failed := q.Run(ctx)
+		switch {
+		case ctx.Err() != nil || failed != nil && best == nil && !errors.Is(failed, ErrNoise):
+			return nil, failed
+		case best != nil && err == nil && (failed != nil || !run.worthwhile(best)):
+			return best, nil
+		}
+		best, err = run, failed
+	}
+	return best, err
+}
+
+// worthwhile says whether a run with twice as many rounds is worth its reports.
+func (run *Run) worthwhile(half *Run) bool {
+	if run.smooth != nil {
+		return run.excess <= half.excess-worthwhileLoss
+	}
+	return run.Schedule.Considered[0].NoiseOfRun <= worthwhileNoise*half.Schedule.Considered[0].NoiseOfRun
+}

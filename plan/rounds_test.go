@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hushgrad/hushgrad/privunit"
+)
+
+// Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of the
+// noise left by twice as many rounds are computed anew.
+func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
+	rng := rand.New(rand.NewChaCha8([32]byte{7}))
+	x, labels := make([][]float64, 200), make([]int, 200)
+	for i := range x {
+		labels[i] = i % 3
+		x[i] = make([]float64, 9)
+		for j := range x[i] {
+			x[i][j] = rng.NormFloat64()
+		}
+		x[i][labels[i]] += 3
+	}
+	examples, err := NewExamples(x, labels, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := examples.Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := Request{Mechanism: privunit.Name, Trust: Shuffler, Delta: 1e-6, Dim: examples.Dim(), Examples: examples, Public: sample, Force: true}
+	noise := func(q Request, rounds int) float64 {
+		q.Rounds, q.Examples = rounds, nil
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run.Schedule.Considered[0].NoiseOfRun
+	}
+	seen := map[int]bool{}
+	for _, c := range []struct {
+		clients int
+		budget  float64
+	}{{6000, 0.25}, {60_000, 0.25}, {60_000, 1}} {
+		q := base
+		q.Clients, q.Budget = c.clients, c.budget
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 30
+		for want < 120 && noise(q, 2*want) <= 0.9*noise(q, want) {
+			want *= 2
+		}
+		if run.Rounds != want || run.Expected == nil {
+			t.Errorf("%+v: %d rounds, want %d; rehearsed: %v", c, run.Rounds, want, run.Expected)
+		}
+		seen[run.Rounds] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("rounds %v, want 30, 60 and 120", seen)
+	}
+	for name, change := range map[string]func(*Request){
+		"a public model": func(q *Request) { q.ZeroShot = .95 },
+		"a cohort":       func(q *Request) { q.Cohort = 2000 },
+		"an ε":           func(q *Request) { q.Epsilon = 4 },
+		"no examples":    func(q *Request) { q.Examples = nil },
+	} {
+		q := base
+		q.Clients, q.Budget = 60_000, 1
+		change(&q)
+		if q.opensRounds() || q.rounds() != 30 {
+			t.Errorf("with %s rounds are planned, or are %d", name, q.rounds())
+		}
+	}
+}
