@@ -66,7 +66,7 @@ def run(workspace: Path, *command: object, code: int = 0) -> str:
     """Run a program, afresh where its simulator lost a site, and return what it printed."""
     home = workspace / "home"
     home.mkdir()
-    before = set(workspace.iterdir())
+    before, printed = set(workspace.iterdir()), ""
     for _ in range(TRIES):
         status, printed = _once(workspace, *command)
         if LOST not in printed:
@@ -106,6 +106,23 @@ def reports(log: str) -> list[list[int]]:
     """Return the reports, refusals and failures of each round."""
     found = re.findall(r"round-\d+: reports (\d+), refused (\d+), failed (\d+)", log)
     return [[int(n) for n in counts] for counts in found]
+
+
+def test_a_simulator_that_lost_a_site_starts_afresh(workspace: Path) -> None:
+    first = workspace.with_suffix(".first")
+    script = f"""
+import pathlib, subprocess, sys, time
+first, made = pathlib.Path({str(first)!r}), pathlib.Path("made")
+assert not made.exists()
+made.mkdir()
+if first.exists():
+    print("done")
+else:
+    first.touch()
+    print("{LOST} site-1: reset", flush=True)
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(3600)", "{workspace}"])
+"""
+    assert run(workspace, "-c", script) == "done\n"
 
 
 # A job with the lines of NVFlare's hello-numpy that the page changes, and those around them.
