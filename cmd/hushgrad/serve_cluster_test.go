@@ -67,11 +67,11 @@ func TestAClusterFromTheShell(t *testing.T) {
 	}
 }
 
-// namedFigures are the figures of a cluster that pages name.
+// namedFigures are the figures of a cluster that the page, the alerts and the dashboard name.
 func namedFigures(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	for _, path := range []string{"scale.md", "deploy.md"} {
+	for _, path := range []string{"scale.md", "deploy/alerts.yml", "deploy/grafana.json"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", path))
 		if err != nil {
 			t.Fatal(err)
