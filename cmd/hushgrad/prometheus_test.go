@@ -132,7 +132,11 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 			t.Errorf("no service has the figure %s", name)
 		}
 	}
-	var rules struct{ Groups []struct{ Rules []struct{ Name, Health string } } }
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Name, Health string }
+		}
+	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		queried(t, base+"/api/v1/rules", &rules)
 		bad := ""
