@@ -2,6 +2,8 @@ package pages
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -118,6 +120,17 @@ var forms = map[string]form{
 		},
 		keep: func(row map[string]any) bool { return row["measure"] == "95 % quantile" },
 	},
+	"federation": {
+		about: "Test accuracy against the ε of all reports of a client, for whom the clients trust",
+		x:     "budget", xLabel: "ε of all of a client's reports", logX: true, ys: []axis{{"accuracy", "test accuracy"}}, low: "low", high: "high",
+		curves: func(row map[string]any) line {
+			return line{name: map[any]string{"nobody": "nobody is trusted", "shuffler": "a shuffler is trusted"}[row["trust"]], kind: simulated}
+		},
+		levels: []also{
+			{"without_privacy", func(map[string]any) line { return line{name: "no privacy", kind: unproved} }},
+			{"zero_shot", func(map[string]any) line { return line{name: "before any client takes part", kind: unproved} }},
+		},
+	},
 	"liars": {
 		about: "Test accuracy against the share of clients that lie",
 		x:     "share", xLabel: "share of clients that lie", ys: []axis{{"accuracy", "test accuracy"}}, yRange: [2]float64{0, 1}, low: "low", high: "high",
@@ -177,5 +190,5 @@ func (m *maker) picture(name, formName, file string, conditions []string) (strin
 		return "", fmt.Errorf("picture %s: %w", name, err)
 	}
 	m.figures[name] = fig
-	return fmt.Sprintf("![%s](%s.svg)\n", text, name), nil
+	return fmt.Sprintf("![%s](%s)\n", text, path.Join(filepath.ToSlash(m.beside), name+".svg")), nil
 }

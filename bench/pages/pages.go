@@ -89,6 +89,9 @@ func each(root string, visit func(path, before, after string) error) error {
 		if err != nil {
 			return fmt.Errorf("pages: %w", err)
 		}
+		if maker.beside, err = filepath.Rel(filepath.Dir(path), maker.dir); err != nil {
+			return fmt.Errorf("pages: %w", err)
+		}
 		after, err := maker.render(string(text))
 		if err != nil {
 			return fmt.Errorf("pages: %s: %w", path, err)
@@ -114,6 +117,7 @@ func each(root string, visit func(path, before, after string) error) error {
 // maker makes tables, values and pictures from results, each of which it reads once.
 type maker struct {
 	dir      string
+	beside   string // dir, from the folder of the page that is made
 	read     map[string]*experiment.Record
 	pictures map[string]string         // SVG, by the file's name
 	figures  map[string]*figure.Figure // what they show

@@ -49,6 +49,7 @@ type form struct {
 	curves     func(row map[string]any) line
 	low, high  string // columns of the ends of error bars, "": none
 	also       []also // columns that are curves, too
+	levels     []also // columns whose largest number is a level all along the axis
 	keep       func(row map[string]any) bool
 }
 
@@ -66,6 +67,7 @@ func (f form) picture(r *experiment.Record, conditions []string) (*figure.Figure
 	fig := &figure.Figure{Narrow: true}
 	panels, series := map[string]*figure.Panel{}, map[string]*figure.Series{}
 	var order []string
+	levels := map[string]bool{} // names of curves
 	add := func(key string, c line, x, y, low, high float64) {
 		own, ok := series[key+c.name]
 		if !ok {
@@ -127,9 +129,22 @@ func (f form) picture(r *experiment.Record, conditions []string) (*figure.Figure
 					add(key, a.curve(row), x, v, v, v)
 				}
 			}
+			for _, l := range f.levels {
+				if v, ok := row[l.column].(float64); ok {
+					level := l.curve(row)
+					levels[level.name] = true
+					add(key, level, x, v, v, v)
+				}
+			}
 		}
 	}
 	for _, key := range order {
+		for i, s := range panels[key].Series {
+			if levels[s.Name] {
+				most := slices.Max(s.Y)
+				panels[key].Series[i].X, panels[key].Series[i].Y = []float64{slices.Min(s.X), slices.Max(s.X)}, []float64{most, most}
+			}
+		}
 		// What is proved comes first, so that it has colours of its own.
 		slices.SortStableFunc(panels[key].Series, func(a, b figure.Series) int { return rank(a) - rank(b) })
 		fig.Panels = append(fig.Panels, *panels[key])

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
@@ -140,7 +141,7 @@ func TestPicturesAreTheirRecords(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(place, "fig4-wang"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"README.md": "text\n", "docs/page.md": "text\n", "docs/results/page.md": page, "docs/results/fig4-wang/fig4-wang.json": record}
+	files := map[string]string{"README.md": page, "docs/page.md": "text\n", "docs/results/page.md": page, "docs/results/fig4-wang/fig4-wang.json": record}
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -151,12 +152,14 @@ func TestPicturesAreTheirRecords(t *testing.T) {
 		write(name, text)
 	}
 	changed, err := Write(t.Context(), dir)
-	if err != nil || len(changed) != 2 {
+	if err != nil || len(changed) != 3 {
 		t.Fatalf("%v, %v", changed, err)
 	}
-	text, err := os.ReadFile(filepath.Join(place, "page.md"))
-	if want := "Last values from below: opposite, P_o 0.04; false, P_f 0.06; true, P_t 0.08.](rates.svg)"; err != nil || !strings.Contains(string(text), want) {
-		t.Errorf("the page is\n%s\nwant %s", text, want)
+	for name, link := range map[string]string{"docs/results/page.md": "rates.svg", "README.md": "docs/results/rates.svg"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if want := "Last values from below: opposite, P_o 0.04; false, P_f 0.06; true, P_t 0.08.](" + link + ")"; err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("the page is\n%s\nwant %s", text, want)
+		}
 	}
 	if err := Check(dir); err != nil {
 		t.Error(err)
@@ -170,5 +173,25 @@ func TestPicturesAreTheirRecords(t *testing.T) {
 		if err := Check(dir); err == nil {
 			t.Errorf("%s: no error", wrong)
 		}
+	}
+}
+
+// A level is the largest number of its column, all along the axis.
+func TestLevelsAreAllAlongTheAxis(t *testing.T) {
+	rows := []map[string]any{
+		{"trust": "nobody", "budget": 1., "accuracy": .8, "low": .7, "high": .9, "without_privacy": .95, "zero_shot": .5},
+		{"trust": "shuffler", "budget": .5, "accuracy": .9, "low": .8, "high": 1., "without_privacy": .96, "zero_shot": .5},
+	}
+	fig, _, err := forms["federation"].picture(&experiment.Record{Rows: rows}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range fig.Panels[0].Series {
+		if s.Name == "no privacy" && (!slices.Equal(s.X, []float64{.5, 1}) || !slices.Equal(s.Y, []float64{.96, .96})) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(fig.Panels[0].Series) != 4 {
+		t.Errorf("%+v", fig.Panels[0])
 	}
 }
