@@ -31,11 +31,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hushgrad/hushgrad/examples/internal/curious"
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
@@ -119,6 +121,10 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 			return parties.Publish(ctx, f, p, accuracy, loss, len(labels), &o.Flags)
 		},
 	}.Train(ctx, std.Out)
+	if s.Outcome != nil && err == nil {
+		s.Guesses, err = curious.Labels(run, model, o.first, data.Test.Classes, curious.Examples{X: o.check.X, Labels: o.check.Labels}, curious.Examples{X: pictures, Labels: labels},
+			func(report int) *rand.Rand { return o.seed.Client(-1 - report) })
+	}
 	if s.Outcome != nil {
 		err = errors.Join(o.finish(context.WithoutCancel(ctx), &s, model, std.Out), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hushgrad/hushgrad/examples/internal/curious"
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -20,6 +21,9 @@ func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w
 			return err
 		}
 	}
+	if err := s.Guesses.Print(w, s.Trust); err != nil {
+		return err
+	}
 	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
 	return s.Write(w, o.out, title, s, "model.npy", func(path string) error { return trainer.Save(path, model, s.Params) })
 }
@@ -28,13 +32,14 @@ func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w
 type summary struct {
 	TestAccuracy float64 `json:"test_accuracy"`
 	*training.Outcome
-	Data     string   `json:"data"`
-	Model    string   `json:"model"`
-	Features string   `json:"features"`
-	Roles    int      `json:"roles"`
-	ZeroShot *float64 `json:"zero_shot_accuracy"` // null where the features know no classes
-	Chance   float64  `json:"chance"`             // accuracy of a guess
-	Backdoor *float64 `json:"backdoor"`           // share of marked pictures that are taken for class 0; null for other attacks
+	Data     string           `json:"data"`
+	Model    string           `json:"model"`
+	Features string           `json:"features"`
+	Roles    int              `json:"roles"`
+	ZeroShot *float64         `json:"zero_shot_accuracy"` // null where the features know no classes
+	Chance   float64          `json:"chance"`             // accuracy of a guess
+	Guesses  *curious.Guesses `json:"label_guesses"`      // null where no report can be decoded alone, and after an interrupt
+	Backdoor *float64         `json:"backdoor"`           // share of marked pictures that are taken for class 0; null for other attacks
 }
 
 // before returns the zero-shot accuracy in words, or nothing.
