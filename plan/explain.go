@@ -137,7 +137,11 @@ gradient that the clip leaves. privunit has t candidates, of which s are likely:
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	return paragraphs(w, append(append(s.choices(), run.Outlook.words()...),
+	said := append(s.choices(), run.Outlook.words()...)
+	if run.doubled {
+		said = append(said, fmt.Sprintf("%d rounds: of %d to %d, doubled as long as that takes a tenth of the run's noise away.", run.Rounds, leastRounds, mostRounds))
+	}
+	return paragraphs(w, append(said,
 		s.clipped(),
 		steps+": as large as lets the noise of all rounds pass.",
 		"All of this follows from public numbers, and from nothing in the clients' data of this run.",

@@ -45,7 +45,10 @@ func (q Request) openRounds(ctx context.Context) (*Run, error) {
 		return nil, err
 	}
 	q.Rounds = run.Rounds
-	return q.Run(ctx)
+	if run, err = q.Run(ctx); run != nil {
+		run.doubled = true
+	}
+	return run, err
 }
 
 // doubled runs the request with twice as many rounds as long as that is worthwhile.

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/privunit"
@@ -54,6 +56,10 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		}
 		if run.Rounds != want || run.Expected == nil {
 			t.Errorf("%+v: %d rounds, want %d; rehearsed: %v", c, run.Rounds, want, run.Expected)
+		}
+		var out strings.Builder
+		if err := run.Explain(&out); err != nil || !strings.Contains(out.String(), fmt.Sprintf("%d rounds: of 30 to 120", want)) {
+			t.Errorf("%v, %s", err, out.String())
 		}
 		seen[run.Rounds] = true
 	}

@@ -52,6 +52,7 @@ type Run struct {
 	// Expected is what the run is expected to reach on the request's Examples; nil where there are none, or the noise is not known
 	// beforehand.
 	Expected *Expected `json:"expected_accuracy"`
+	doubled  bool      // the number of rounds was left open, and follows from the noise
 	smooth   *Smooth   // what the steps follow from, where it is known
 	excess   float64   // the most that the loss then is above the least
 }

@@ -97,8 +97,8 @@ func Labels(run *plan.Run, model *trainer.Model, params []float64, classes int, 
 	}); err != nil {
 		return nil, err
 	}
-	left := kept / whole // what the clip leaves
-	variance := (square - left*left*whole) / float64(len(public.X)*model.Dim())
+	left := kept / whole                                                                      // what the clip leaves
+	variance := max(square-left*left*whole, 1e-9*square) / float64(len(public.X)*model.Dim()) // a mechanism may add no noise
 	for c := range mean {
 		floats.Scale(left/max(1, count[c]), mean[c])
 	}
@@ -124,7 +124,7 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 	}
 	who := "From one report it guesses"
 	if trust == plan.Shuffler {
-		who = "It cannot tell whose a shuffled report is. Together with the shuffler it guesses from one report"
+		who = "Where an honest shuffler runs, the server cannot tell whose a report is. Without one, or together with it, the server guesses from one report"
 	}
 	return plan.Words{About: "curious server", Text: []string{fmt.Sprintf("%s which label a client holds: %.1f %% right, for %d people who took no part. Without any report the best guess is right %.1f %% of the time.", who, 100*g.Right, g.People, 100*g.Blind)}}.Print(w)
 }

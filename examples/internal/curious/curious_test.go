@@ -71,7 +71,7 @@ func TestSharesAndSumsAreNotGuessedFrom(t *testing.T) {
 
 func TestGuessesAreSaidInWords(t *testing.T) {
 	g := &Guesses{People: 1000, Right: 0.362, Blind: 0.121}
-	for trust, want := range map[plan.Trust]string{plan.Nobody: "From one report it guesses", plan.Shuffler: "Together with the shuffler"} {
+	for trust, want := range map[plan.Trust]string{plan.Nobody: "From one report it guesses", plan.Shuffler: "Without one, or together with it"} {
 		var out strings.Builder
 		if err := g.Print(&out, trust); err != nil {
 			t.Fatal(err)
