@@ -35,9 +35,9 @@ type Request struct {
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
 	// once, for "sumdp" 6000.
 	Cohort int
-	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, fewer where there are few clients,
-	// for "sumdp" and "gaussian-shares" 10, and 30 otherwise. With Shuffler and Examples, but without a public model, it is doubled up to 120
-	// as long as the noise of the run falls by a tenth. See Smooth.
+	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, or 60 with Examples and without a public model,
+	// fewer where there are few clients, for "sumdp" and "gaussian-shares" 10, and 30 otherwise. With Shuffler and Examples, but without a public
+	// model, it is doubled up to 120 as long as the noise of the run falls by a tenth. See Smooth.
 	Rounds int
 	// Epsilon is the ε of one report: local, for "sumdp" and "gaussian-shares" central. 0: the largest that
 	// Budget allows, and 1 for these two without a Budget.
@@ -201,7 +201,11 @@ func (q Request) rounds() int {
 	case q.Mechanism == baseline.None:
 		return bareRounds
 	case q.Trust == Nobody:
-		return max(1, min(disjointRounds, q.Clients/leastCohort))
+		most := disjointRounds
+		if q.softmaxFromZeros() {
+			most = disjointFromZeros
+		}
+		return max(1, min(most, q.Clients/leastCohort))
 	}
 	return 30
 }
@@ -214,10 +218,12 @@ const (
 )
 
 // Rounds of clients that report once: many enough for a model to follow its gradient, and each with as many
-// reports as standard errors take.
+// reports as standard errors take. The noise of the run does not depend on their number. Softmax regression that starts from zeros has the
+// longest way, and ends nearer its best model in smaller steps.
 const (
-	disjointRounds = 16
-	leastCohort    = 25
+	disjointRounds    = 16
+	disjointFromZeros = 60
+	leastCohort       = 25
 )
 
 // networkRate is a learning rate at which networks with hidden units still learn: unlike softmax regression's

@@ -22,10 +22,12 @@ const (
 // opensRounds says that the number of rounds is planned: for a smooth loss, whose bound tells what more of them are worth, and for softmax regression
 // on public examples, where the noise tells it. A run from a public model ends where it does whatever the number.
 func (q Request) opensRounds() bool {
-	softmax := q.Examples != nil && q.ZeroShot == 0
 	trust := cmp.Or(q.Trust, q.defaultTrust())
-	return (q.Smooth != nil || softmax) && q.Rounds == 0 && q.Cohort == 0 && q.Epsilon == 0 && trust == Shuffler && !IsSum(q.Mechanism) && q.Mechanism != baseline.None
+	return (q.Smooth != nil || q.softmaxFromZeros()) && q.Rounds == 0 && q.Cohort == 0 && q.Epsilon == 0 && trust == Shuffler && !IsSum(q.Mechanism) && q.Mechanism != baseline.None
 }
+
+// softmaxFromZeros says that the run is softmax regression, rehearsed on public examples, and starts from no public model.
+func (q Request) softmaxFromZeros() bool { return q.Examples != nil && q.ZeroShot == 0 }
 
 // openRounds plans the number of rounds, which is left open. Rehearsals follow when it is known.
 func (q Request) openRounds(ctx context.Context) (*Run, error) {

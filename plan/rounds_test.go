@@ -66,6 +66,17 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("rounds %v, want 30, 60 and 120", seen)
 	}
+	for _, c := range []struct {
+		zeroShot      float64
+		clients, want int
+	}{{0, 60_000, 60}, {0, 900, 36}, {.95, 60_000, 16}, {.95, 200, 8}} {
+		q := base
+		q.Trust, q.Clients, q.Budget, q.ZeroShot = Nobody, c.clients, 4, c.zeroShot
+		run, err := q.Run(t.Context())
+		if err != nil || run.Rounds != c.want || run.Cohort != c.clients/c.want {
+			t.Errorf("%+v: %+v, %v; want %d rounds, in which each client takes part once", c, run, err, c.want)
+		}
+	}
 	for name, change := range map[string]func(*Request){
 		"a public model": func(q *Request) { q.ZeroShot = .95 },
 		"a cohort":       func(q *Request) { q.Cohort = 2000 },

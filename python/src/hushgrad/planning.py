@@ -313,8 +313,9 @@ def plan(
     per_client : int
         Examples that a client holds, for the rehearsals on public examples.
     rounds : int
-        Number of rounds, at most. 0 stands for 30, for at most 16 with the trust "nobody", and for
-        10 with sumdp and with gaussian-shares without records.
+        Number of rounds, at most. 0 stands for 30, for at most 16 with the trust "nobody", or 60
+        where softmax regression from zeros is planned on public examples, and for 10 with
+        sumdp and with gaussian-shares without records.
     epsilon : float
         ε of one report. 0 stands for the largest that the budget allows, and for 1 with sumdp or
         gaussian-shares and no budget.
