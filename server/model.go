@@ -41,7 +41,7 @@ func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerSt
 	return nil
 }
 
-// PutModel replaces the current model.
+// PutModel replaces the current model. The same model again changes nothing.
 func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) error {
 	h, err := s.receiveModel(stream)
 	if err != nil {

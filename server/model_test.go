@@ -27,12 +27,23 @@ func TestModelsAreNumberedAndReplaced(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 	}
+	// The current model again is the same model, and in another format, or after another one, a new one.
+	for _, c := range []struct {
+		format, text string
+		version      uint64
+	}{{strings.Repeat("f", 128), "third", 3}, {"f", "third", 4}, {"f", "second", 5}, {"f", "second", 5}, {"f", "third", 6}} {
+		version, err := p.operator.PutModel(t.Context(), c.format, []byte(c.text))
+		got, failed := p.client.Model(t.Context())
+		if err := errors.Join(err, failed); err != nil || version != c.version || got.Version != c.version || string(got.Data) != c.text {
+			t.Errorf("%s in format %.2s again: version %d, %+v, %v, want %d", c.text, c.format, version, got, err, c.version)
+		}
+	}
 	_, err := p.operator.PutModel(t.Context(), strings.Repeat("f", 129), []byte("fourth"))
 	if err == nil || !strings.Contains(err.Error(), "must have 1 to 128 bytes") {
 		t.Errorf("a format of 129 bytes: %v", err)
 	}
-	if got, err := p.client.Model(t.Context()); err != nil || got.Version != 3 {
-		t.Errorf("after the refusal: %+v, %v, want version 3", got, err)
+	if got, err := p.client.Model(t.Context()); err != nil || got.Version != 6 {
+		t.Errorf("after the refusal: %+v, %v, want version 6", got, err)
 	}
 }
 

@@ -53,6 +53,9 @@ const keptVersions = 16
 func (s *models) note(v overview.Model) {
 	s.noting.Lock()
 	defer s.noting.Unlock()
+	if slices.ContainsFunc(s.noted, func(n overview.Model) bool { return n.Version == v.Version }) {
+		return // published again
+	}
 	s.noted = append(s.noted, v)
 	slices.SortFunc(s.noted, func(a, b overview.Model) int { return cmp.Compare(a.Version, b.Version) })
 	s.noted = s.noted[max(0, len(s.noted)-keptVersions):]

@@ -55,8 +55,8 @@ func TestARestartForgetsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := bytes.Repeat([]byte("weights"), 500_000)
-	for range 2 {
-		if _, err := p.operator.PutModel(t.Context(), "x", model); err != nil {
+	for _, m := range [][]byte{model[1:], model} {
+		if _, err := p.operator.PutModel(t.Context(), "x", m); err != nil {
 			t.Fatal(err)
 		}
 	}

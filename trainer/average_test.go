@@ -72,7 +72,7 @@ func TestAverageLimits(t *testing.T) {
 		}
 		for i := range got {
 			if !(math.Abs(got[i]-c.want[i]) <= c.tol*math.Abs(c.want[i])) {
-				t.Errorf("decay %g: got %g, want %g", c.a.decay, got, c.want)
+				t.Errorf("got %g, want %g", got, c.want)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/internal/descent"
 )
 
 // Five steps of each optimizer against its recurrence, coordinate by
@@ -60,7 +62,7 @@ func TestOptimizersFollowTheirRecurrence(t *testing.T) {
 
 // A refused step changes neither the parameters nor the moments.
 func TestStepErrors(t *testing.T) {
-	for _, name := range optimizerNames {
+	for _, name := range descent.OptimizerNames {
 		config := OptimizerConfig{Name: name, LearningRate: 0.5}
 		if name == "momentum" {
 			config.Momentum = 0.9
@@ -101,7 +103,7 @@ func TestStepErrors(t *testing.T) {
 
 // The largest admissible numbers stay finite, for as long as they are accepted.
 func TestLargestSteps(t *testing.T) {
-	for _, name := range optimizerNames {
+	for _, name := range descent.OptimizerNames {
 		config := OptimizerConfig{Name: name, LearningRate: maxMagnitude}
 		if name == "momentum" {
 			config.Momentum = math.Nextafter(1, 0)
@@ -144,7 +146,7 @@ func TestNewOptimizerErrors(t *testing.T) {
 }
 
 func BenchmarkStep(b *testing.B) {
-	for _, name := range optimizerNames {
+	for _, name := range descent.OptimizerNames {
 		b.Run(name, func(b *testing.B) {
 			const dim = 7850
 			o := must[*Optimizer](b)(NewOptimizer(OptimizerConfig{Name: name, LearningRate: 0.1}, dim))

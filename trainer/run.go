@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/descent"
+	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
 // Rounds is where a training run gets its means from: a server and its clients over a
@@ -86,7 +88,7 @@ func Run(ctx context.Context, rounds Rounds, params []float64, c RunConfig) ([]f
 	if c.Rounds < 1 {
 		return nil, invalid("rounds", c.Rounds, "must be at least 1")
 	}
-	r := &run{RunConfig: c, params: slices.Clone(params), average: make([]float64, len(params))}
+	r := &run{RunConfig: c, params: params}
 	if c.Choose == nil {
 		if err := r.start(c.Steps); err != nil {
 			return nil, err
@@ -104,33 +106,37 @@ func Run(ctx context.Context, rounds Rounds, params []float64, c RunConfig) ([]f
 			return nil, fmt.Errorf("trainer: round %d: %w", i+1, err)
 		}
 	}
-	return r.average, nil
+	if r.model == nil { // Choose was not asked
+		return slices.Clone(params), nil
+	}
+	return r.model.Average, nil
 }
 
 // run is the state of a training run.
 type run struct {
 	RunConfig
-	params    []float64
-	average   []float64
-	steps     Steps     // once they are known
-	before    []float64 // the model before the step
-	optimizer *Optimizer
-	averages  *Average
-	lately    []evidence // of the last rounds, at most lostRounds
+	params []float64        // the first model
+	model  *descent.Descent // nil until the steps are known
+	lately []evidence       // of the last rounds, at most lostRounds
 }
 
-// start makes the server's half, once the steps are known.
+// start begins the descent, once the steps are known.
 func (r *run) start(s Steps) (err error) {
-	r.steps = s
-	if r.optimizer, err = NewOptimizer(s.Optimizer, len(r.params)); err != nil {
-		return err
-	}
-	r.averages, err = NewAverage(len(r.params), s.Averaging)
+	defer prefix.Error(&err, "trainer")
+	r.model, err = descent.New(descent.Config{Optimizer: descent.OptimizerConfig(s.Optimizer), Averaging: s.Averaging}, r.params)
 	return err
 }
 
+// at is the last model.
+func (r *run) at() []float64 {
+	if r.model == nil {
+		return r.params
+	}
+	return r.model.Params
+}
+
 func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
-	estimate, err := rounds.Mean(ctx, i, r.params)
+	estimate, err := rounds.Mean(ctx, i, r.at())
 	if err != nil {
 		return err
 	}
@@ -139,17 +145,16 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	}
 	var suspects []int
 	if r.Suspects != nil {
-		if suspects, err = r.Suspects(ctx, r.params, estimate); err != nil {
+		if suspects, err = r.Suspects(ctx, r.at(), estimate); err != nil {
 			return err
 		}
 	}
-	mean := without(without(estimate.Mean().Value, estimate.Suspects), suspects)
-	if r.optimizer == nil {
+	if r.model == nil {
 		if err := r.start(r.Choose(noiseOf(estimate))); err != nil {
 			return err
 		}
 	}
-	taken, err := r.step(mean)
+	taken, err := r.model.Step(estimate.Mean().Value, r.Check, slices.Concat(estimate.Suspects, suspects)...)
 	if err != nil {
 		return err
 	}
@@ -158,44 +163,7 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	}
 	r.lately = append(r.lately, evidenceOf(estimate))
 	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.params, Average: r.average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately)})
-}
-
-// step moves the model along a mean, unless the check refuses that.
-func (r *run) step(mean []float64) (taken bool, err error) {
-	r.before = append(r.before[:0], r.params...)
-	if err := r.optimizer.Step(r.params, mean); err != nil {
-		return false, err
-	}
-	if r.Check != nil {
-		if taken, err = r.Check(r.before, r.params); err != nil {
-			return false, err
-		}
-		if !taken {
-			copy(r.params, r.before)
-			if r.optimizer, err = NewOptimizer(r.steps.Optimizer, len(r.params)); err != nil {
-				return false, err
-			}
-			if r.averages.weight > 0 {
-				return false, nil // the average stays
-			}
-		}
-	}
-	return r.Check == nil || taken, errors.Join(r.averages.Add(r.params), r.averages.Params(r.average))
-}
-
-// without returns the mean with zeros where clients lie.
-func without(mean []float64, suspects []int) []float64 {
-	if len(suspects) == 0 {
-		return mean
-	}
-	mean = slices.Clone(mean)
-	for _, j := range suspects {
-		if j >= 0 && j < len(mean) {
-			mean[j] = 0
-		}
-	}
-	return mean
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.model.Params, Average: r.model.Average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately)})
 }
 
 // noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square

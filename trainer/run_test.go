@@ -152,13 +152,13 @@ func TestRunErrors(t *testing.T) {
 	}
 	good := RunConfig{Rounds: 1, Steps: Momentum(1, 0, 0)}
 	_, err := Run(t.Context(), means, []float64{0, 0}, good)
-	refuses(t, err, "trainer: round 1: trainer: gradient: got 1, rule: must have 2 elements")
+	refuses(t, err, "trainer: round 1: gradient: got 1, rule: must have 2 elements")
 	_, err = Run(t.Context(), meansOf{{math.NaN()}}, []float64{0}, good)
-	refuses(t, err, "trainer: round 1: trainer: gradient[0]: got NaN")
+	refuses(t, err, "trainer: round 1: gradient[0]: got NaN")
 	_, err = Run(t.Context(), roundsFunc(func() (*fl.Estimate, error) { return nil, nil }), []float64{0}, good)
 	refuses(t, err, "trainer: round 1: trainer: estimate: got <nil>")
 	_, err = Run(t.Context(), roundsFunc(func() (*fl.Estimate, error) { return &fl.Estimate{}, nil }), []float64{0}, good)
-	refuses(t, err, "trainer: round 1: trainer: gradient: got 0")
+	refuses(t, err, "trainer: round 1: gradient: got 0")
 }
 
 // A step that the check refuses leaves model and average as they are, and the next step has no momentum from it.

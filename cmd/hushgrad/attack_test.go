@@ -168,6 +168,7 @@ func TestAttacker(t *testing.T) {
 	operator := client.NewOperator(dialServe(t, os.Getenv("HUSHGRAD_OPERATOR")))
 	weights := make([]byte, attackModel)
 	v.publish = func(ctx context.Context) {
+		weights[0]++ // a new model, by one goroutine
 		if _, err := operator.PutModel(ctx, "application/octet-stream", weights); err == nil {
 			v.sent.Add(attackModel)
 		}

@@ -468,7 +468,8 @@ type OperatorClient interface {
 	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
 	GetEstimate(ctx context.Context, in *GetEstimateRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetEstimateResponse], error)
-	// PutModel replaces the current model.
+	// PutModel replaces the current model. The current model again, in the same format, changes nothing and gets
+	// its version, so that a caller that does not know whether a call has come through may repeat it.
 	PutModel(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[PutModelRequest, PutModelResponse], error)
 	// PutScalars publishes numbers of a training run, such as its test accuracy, for the
 	// dashboard. All of a call are taken or none. Whoever sees the dashboard reads them: do not
@@ -601,7 +602,8 @@ type OperatorServer interface {
 	// round asked for.
 	// FAILED_PRECONDITION: still open (unless wait is set), or never released.
 	GetEstimate(*GetEstimateRequest, grpc.ServerStreamingServer[GetEstimateResponse]) error
-	// PutModel replaces the current model.
+	// PutModel replaces the current model. The current model again, in the same format, changes nothing and gets
+	// its version, so that a caller that does not know whether a call has come through may repeat it.
 	PutModel(grpc.ClientStreamingServer[PutModelRequest, PutModelResponse]) error
 	// PutScalars publishes numbers of a training run, such as its test accuracy, for the
 	// dashboard. All of a call are taken or none. Whoever sees the dashboard reads them: do not

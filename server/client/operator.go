@@ -65,7 +65,7 @@ func (o *Operator) Estimate(ctx context.Context, roundID string, wait bool) (_ *
 }
 
 // PutModel publishes a model and returns its version. format is a media type,
-// for example "application/x-npy".
+// for example "application/x-npy". The current model again changes nothing and has its version.
 func (o *Operator) PutModel(ctx context.Context, format string, data []byte) (version uint64, err error) {
 	defer prefix.Error(&err, "client: put model")
 	ctx, cancel := context.WithCancel(ctx)

@@ -95,8 +95,8 @@ func TestReadersOfOldModelsGiveWay(t *testing.T) {
 			if part != 1 {
 				return nil
 			}
-			for range publications {
-				put(t, s, other)
+			for i := range publications {
+				put(t, s, append(other, byte(i)))
 			}
 			if n := places(t, kept); n != 1 && (n != 2 || publications != 1) {
 				t.Errorf("%d publications meanwhile: %d models are kept", publications, n)

@@ -91,8 +91,9 @@ func (u *Upload) flush() error {
 }
 
 // Finish checks the model as a whole and makes it the current one, with the given version, or for 0 with
-// the one after the current version. It returns the header. The error is a *fl.ParamError or the
-// journal's.
+// the one after the current version. It returns the header. Without a version the current model again changes
+// nothing and has the current version: a publisher that was interrupted publishes again. The error is a
+// *fl.ParamError or the journal's.
 func (u *Upload) Finish(version uint64) (*service.ModelHeader, error) {
 	h, err := u.finish(version)
 	if err != nil {
@@ -120,6 +121,10 @@ func (u *Upload) finish(version uint64) (*service.ModelHeader, error) {
 	if version == 0 {
 		version = 1
 		if now, err := s.Header(); err == nil {
+			if now.GetFormat() == u.header.GetFormat() && bytes.Equal(now.GetSha256(), u.header.GetSha256()) {
+				u.Abort()
+				return now, nil
+			}
 			version = now.GetVersion() + 1
 		}
 	}
