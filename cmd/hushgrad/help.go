@@ -57,7 +57,7 @@ func printHelp(w io.Writer, c *cobra.Command) {
 		return
 	}
 	if !c.HasParent() {
-		fmt.Fprintf(w, "%s: %s\n\n", c.Name(), c.Short)
+		fmt.Fprintf(w, "%s: %s\n", c.Name(), c.Short) // no empty line, so that a small terminal shows all
 		printChildren(w, c)
 		fmt.Fprint(w, "See hushgrad help COMMAND. More help: configuration, exit-codes.\n")
 		return

@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Run a service", []*cobra.Command{newServe(), newShuffle(), newIssue(), newHealth()}},
-		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newEncode(), newAggregate()}},
+		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newRun(), newEncode(), newAggregate()}},
 		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger()}},
 		{"This program", []*cobra.Command{newNew(), newVersion(), newMan()}},
 	} {

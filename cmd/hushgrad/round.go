@@ -26,7 +26,13 @@ import (
 // paramFlag collects --param name=value.
 type paramFlag fl.Params
 
-func (p paramFlag) String() string { return "" }
+func (p paramFlag) String() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		all = append(all, fmt.Sprintf("%s=%v", name, p[name]))
+	}
+	return strings.Join(all, ",")
+}
 
 // IsListFlag says that it may be repeated.
 func (p paramFlag) IsListFlag() bool { return true }
@@ -74,8 +80,21 @@ Mechanisms: %s.`, strings.Join(fl.Mechanisms(), ", ")), &roundFlags{})
 }
 
 func (r *roundFlags) bind(f *flag.FlagSet) {
-	r.round = fl.Round{Params: fl.Params{}, Relation: fl.ReplaceOne, PublicSeed: fl.NewPublicSeed()}
 	f.StringVar(&r.round.ID, "id", "round", "name of the round")
+	r.bindDescription(f)
+	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
+	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under its first key, and with --shuffler one under its second key, too; empty: none does, and whoever reaches the server sends any number of reports")
+	r.output.bindTo(f, jsonOutput)
+	command.Topic(f, "The server", func(f *flag.FlagSet) {
+		r.remote.bind(f, "open the round on its operator's listener")
+		r.bindShuffler(f)
+		f.DurationVar(&r.lasts, "deadline", 0, "with --server: time from now at which the round closes; 0: none")
+	})
+}
+
+// bindDescription adds the flags that describe what clients send.
+func (r *roundFlags) bindDescription(f *flag.FlagSet) {
+	r.round.Params, r.round.Relation, r.round.PublicSeed = fl.Params{}, fl.ReplaceOne, fl.NewPublicSeed()
 	r.round.Mechanism = coco.Name
 	command.OneOf(f, &r.round.Mechanism, "mechanism", "", fl.Mechanisms(), "mechanism")
 	f.IntVar(&r.round.Dim, "dim", 0, "number of coordinates or keys")
@@ -84,16 +103,13 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 	f.Float64Var(&r.round.Delta, "delta", 0, "δ of one report; 0 for local mechanisms")
 	f.IntVar(&r.round.MinReports, "min-reports", 100, "reports below which nothing is released")
 	f.IntVar(&r.round.TargetReports, "target-reports", 0, "reports at which a server closes the round; 0: open")
-	f.StringVar(&r.columns, "columns", "pairs", "comma-separated `list` of what is estimated beside the mean; \"\" is nothing, pairs stands for frequency and conditional where the mechanism estimates them")
 	f.Var(paramFlag(r.round.Params), "param", "`name=value` of a parameter of the mechanism; may be repeated")
-	f.StringVar(&r.issuerKey, "issuer-key", "", "PEM `file` of hushgrad issue key: every report then needs a token under its first key, and with --shuffler one under its second key, too; empty: none does, and whoever reaches the server sends any number of reports")
-	r.output.bindTo(f, jsonOutput)
-	command.Topic(f, "The server", func(f *flag.FlagSet) {
-		r.remote.bind(f, "open the round on its operator's listener")
-		f.StringVar(&r.shuffler, "shuffler", "", "with --server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
-		f.BytesBase64Var(&r.shareKey, "share-key", nil, "with --shuffler: the shuffler's public `key` in base64, which hushgrad shuffle keys --output json prints there; clients seal the second share of a mechanism for two servers to it")
-		f.DurationVar(&r.lasts, "deadline", 0, "with --server: time from now at which the round closes; 0: none")
-	})
+}
+
+// bindShuffler adds the flags of a round that a shuffler has a part in.
+func (r *roundFlags) bindShuffler(f *flag.FlagSet) {
+	f.StringVar(&r.shuffler, "shuffler", "", "with --server: `name` of the shuffler to which clients send their reports, sealed to the newest key of the server; empty: they send them to the server")
+	f.BytesBase64Var(&r.shareKey, "share-key", nil, "with --shuffler: the shuffler's public `key` in base64, which hushgrad shuffle keys --output json prints there; clients seal the second share of a mechanism for two servers to it")
 }
 
 func (r *roundFlags) validate(*flag.FlagSet) error {
