@@ -44,6 +44,8 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if description.Dim > s.cfg.MaxDim {
 		return nil, nil, fl.Invalid("dim", description.Dim, "must be at most %d on this server", s.cfg.MaxDim)
 	}
+	s.opening.RLock() // the key stays until the round is open
+	defer s.opening.RUnlock()
 	if err := chooseKey(&description, s.cfg.Seal); err != nil {
 		return nil, nil, err
 	}

@@ -124,6 +124,7 @@ func (s *Server) trim() {
 	if err := s.rounds.trim(); err != nil {
 		s.cfg.Logger.Warn("old rounds are not forgotten yet", "error", err)
 	}
+	s.sweepKeys()
 }
 
 // recover makes the server what the journal has.

@@ -1,11 +1,16 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -36,6 +41,42 @@ func chooseKey(r *fl.Round, keys *seal.Keys) error {
 		return err
 	}
 	r.SealKey = key.Public()
+	return nil
+}
+
+// sweepTime is the time between two looks for keys that have ended while no round does.
+const sweepTime = time.Minute
+
+// sweepKeys removes the keys that have ended and that no open round names. No round is being opened meanwhile.
+func (s *Server) sweepKeys() {
+	if s.cfg.Seal == nil || !s.recovered.Load() {
+		return
+	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	removed, err := s.cfg.Seal.Sweep(func(public []byte) bool {
+		return slices.ContainsFunc(s.rounds.all(), func(r *round) bool {
+			return r.head().state == service.RoundState_ROUND_STATE_OPEN && bytes.Equal(r.description.SealKey, public)
+		})
+	})
+	for _, key := range removed {
+		s.cfg.Logger.Info("a key has ended, with the last round that named it, and is removed", "fingerprint", key)
+	}
+	if err != nil {
+		s.cfg.Logger.Warn("keys that have ended are not removed yet", "error", err)
+	}
+}
+
+// sweepLater looks for such keys until ctx ends.
+func (s *Server) sweepLater(ctx context.Context) error {
+	for s.cfg.Seal != nil {
+		s.sweepKeys()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(sweepTime):
+		}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,9 @@ type Server struct {
 	completing, ending chan struct{}
 	releases           *releases.Notes
 	calls              atomic.Int64 // in flight
+	// opening is held while a round is opened, and alone while keys are removed. recovered says that all open rounds are known.
+	opening   sync.RWMutex
+	recovered atomic.Bool
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
@@ -79,6 +83,7 @@ func New(cfg Config) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("server: recover: %w", err)
 	}
+	s.recovered.Store(true)
 	return s, nil
 }
 
@@ -154,6 +159,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 		group.Go(func() error { return http.Serve(ctx, l.HTTP) })
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
+	group.Go(func() error { return s.sweepLater(ctx) })
 	group.Go(func() error { // in the group, so that Serve does not return before it
 		<-ctx.Done()
 		s.stopping()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	flag "github.com/spf13/pflag"
 
@@ -27,7 +28,7 @@ var pinFlags = []string{"shuffler", "seal-key", "share-key", "max-central-epsilo
 
 func (p *pins) bind(f *flag.FlagSet, use string) {
 	f.StringVar(&p.shuffler, "shuffler", "", use)
-	f.StringVar(&p.sealKey, "seal-key", "", "with --shuffler: `fingerprint` of the server's key, to which reports are sealed")
+	f.StringVar(&p.sealKey, "seal-key", "", "with --shuffler: `fingerprint` of the server's key, to which reports are sealed; during a rotation the old one and the new one, with a comma between them")
 	f.Float64Var(&p.epsilon, "max-central-epsilon", 0, "with --shuffler: refuse a round in which a report costs more against the server")
 	f.Float64Var(&p.delta, "central-delta", 1e-6, "with --shuffler: the δ of that ε")
 }
@@ -36,7 +37,7 @@ func (p *pins) validate(f *flag.FlagSet) error {
 	if p.shuffler == "" {
 		return command.Unused(f, "without --shuffler", pinFlags[1:]...)
 	}
-	if _, err := seal.ParseFingerprint(p.sealKey); err != nil {
+	if _, err := p.sealKeys(); err != nil {
 		return fl.Invalid("--seal-key", p.sealKey, "must be a fingerprint with --shuffler: %v", err)
 	}
 	if _, err := seal.ParseFingerprint(p.shareKey); p.shareKey != "" && err != nil {
@@ -51,19 +52,32 @@ func (p *pins) validate(f *flag.FlagSet) error {
 	return nil
 }
 
+// sealKeys are the fingerprints of the server's keys, at least one.
+func (p *pins) sealKeys() (keys [][32]byte, err error) {
+	for text := range strings.SplitSeq(p.sealKey, ",") {
+		key, err := seal.ParseFingerprint(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
 // policy returns a policy for rounds of the shuffler alone, where one is pinned. MaxEpsilon is then the most that a report by
 // itself may cost. The flags have been validated.
 func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
 	if p.shuffler == "" {
 		return demand, nil
 	}
-	key, err := seal.ParseFingerprint(p.sealKey)
+	keys, err := p.sealKeys()
 	demand.Shuffled = &fl.ShuffledPolicy{
-		Shufflers: []string{p.shuffler}, SealKeys: [][32]byte{key},
+		Shufflers: []string{p.shuffler}, SealKeys: keys,
 		MaxEpsilonLocal: demand.MaxEpsilon, MaxEpsilon: p.epsilon, MaxDelta: p.delta,
 	}
 	demand.MaxEpsilon = 0
 	if p.shareKey != "" && err == nil {
+		var key seal.Fingerprint
 		key, err = seal.ParseFingerprint(p.shareKey)
 		demand.Shuffled.ShareKeys = [][32]byte{key}
 	}

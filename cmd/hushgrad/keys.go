@@ -46,11 +46,41 @@ type listedKey struct {
 	Fingerprint string     `json:"fingerprint"`
 	Public      []byte     `json:"public_key"`
 	Suite       seal.Suite `json:"suite"`
+	State       string     `json:"state"`
 	Changed     time.Time  `json:"changed"`
+	Until       *time.Time `json:"until,omitempty"`
 }
 
-func listKey(key *seal.Key) listedKey {
-	return listedKey{key.Fingerprint().String(), key.Public(), key.Suite(), key.Changed().UTC()}
+// The states of a key. New rounds have the active one.
+const (
+	pendingKey  = "pending"  // from a time that is to come
+	activeKey   = "active"   // the newest one
+	replacedKey = "replaced" // it opens rounds that name it
+	expiredKey  = "expired"  // the same, and it is removed after the last of them
+)
+
+// listKeys describes keys, the newest first.
+func listKeys(all []*seal.Key, now time.Time) []listedKey {
+	listed := make([]listedKey, len(all))
+	active := false
+	for i, key := range all {
+		l := listedKey{Fingerprint: key.Fingerprint().String(), Public: key.Public(), Suite: key.Suite(), Changed: key.Changed().UTC()}
+		if until := key.Until().UTC(); !key.Until().IsZero() {
+			l.Until = &until
+		}
+		switch {
+		case key.Pending(now):
+			l.State = pendingKey
+		case !active:
+			l.State, active = activeKey, true
+		case l.Until != nil && !l.Until.After(now):
+			l.State = expiredKey
+		default:
+			l.State = replacedKey
+		}
+		listed[i] = l
+	}
+	return listed
 }
 
 // open returns the keys. There must be one.
@@ -91,13 +121,14 @@ func (k *keysFlags) add(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return k.output.printf(w, listKey(key), "%s\n", key.Fingerprint())
+	return k.output.printf(w, listKeys([]*seal.Key{key}, time.Now())[0], "%s\n", key.Fingerprint())
 }
 
 func newKeyList(of keyHolder) *cobra.Command {
 	k := &keysFlags{of: of}
-	c := newCommand("keys [flags]", "list the keys to which clients seal "+of.what, fmt.Sprintf(`Lists the keys to which clients seal %s, the newest first. Remove the file of a key when no
-open round names it: its name begins with the first 16 digits of the fingerprint.%s`, of.what, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
+	c := newCommand("keys [flags]", "list the keys to which clients seal "+of.what, fmt.Sprintf(`Lists the keys to which clients seal %s, the newest first. New rounds may have the active one, and not a
+pending one before its time. Remove the file of a replaced key when no open round names it: its name begins with the first 16
+digits of the fingerprint.%s`, of.what, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
 		return k.list(std.Out)
 	})
 	k.bind(c.Flags())
@@ -114,15 +145,16 @@ func (k *keysFlags) list(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listed := make([]listedKey, len(all))
-	for i, key := range all {
-		listed[i] = listKey(key)
-	}
+	listed := listKeys(all, time.Now())
 	return k.output.print(w, listed, func(w io.Writer) error {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "fingerprint\tsuite\tage")
+		fmt.Fprintln(table, "fingerprint\tsuite\tstate\tsince\tuntil")
 		for _, key := range listed {
-			fmt.Fprintf(table, "%s\t%s\t%v\n", key.Fingerprint, key.Suite, time.Since(key.Changed).Round(time.Second))
+			until := "-"
+			if key.Until != nil {
+				until = moment(*key.Until)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", key.Fingerprint, key.Suite, key.State, moment(key.Changed), until)
 		}
 		return table.Flush()
 	})

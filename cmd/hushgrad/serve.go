@@ -40,7 +40,9 @@ type serveFlags struct {
 // newServe returns the command that runs the server, with the commands about its keys.
 func newServe() *cobra.Command {
 	c := newJob("serve [flags]", "run the gRPC parameter server", serveHelp, &serveFlags{})
-	c.AddCommand(newKey(firstServer), newKeyList(firstServer))
+	keys := newKeyList(firstServer)
+	keys.AddCommand(newKeyRotate())
+	c.AddCommand(newKey(firstServer), keys)
 	return c
 }
 

@@ -76,7 +76,7 @@ func TestTheThreePartiesOfAReportFromTheShell(t *testing.T) {
 		t.Errorf("reports to the server itself: %q", text)
 	}
 	for range 3 {
-		if text := printed(t, encode(shuffler, fingerprint)...); !strings.Contains(text, "by the shuffler 127.0.0.1") {
+		if text := printed(t, encode(shuffler, strings.Repeat("0", 64)+","+fingerprint)...); !strings.Contains(text, "by the shuffler 127.0.0.1") {
 			t.Errorf("printed %q", text)
 		}
 	}

@@ -108,6 +108,8 @@ type Key struct {
 	private hpke.PrivateKey
 	public  []byte
 	changed time.Time
+	// from and until are when new rounds have the key, see Keys.Rotate. Zero: from the start, and without an end.
+	from, until time.Time
 }
 
 // GenerateKey draws a key. Cost: about 0.1 ms.
@@ -133,8 +135,16 @@ func (k *Key) Suite() Suite { return k.suite }
 // Public returns the value for fl.Round.SealKey, or for fl.Round.ShareKey.
 func (k *Key) Public() []byte { return slices.Clone(k.public) }
 
-// Changed returns when the file of the key was written, and the zero time for one without a file.
+// Changed returns when the key became, or becomes, the key of new rounds: when its file was written, unless Keys.Rotate has said
+// it. It is the zero time for a key without a file.
 func (k *Key) Changed() time.Time { return k.changed }
+
+// Pending says whether the key is for rounds after a time alone.
+func (k *Key) Pending(at time.Time) bool { return k.from.After(at) }
+
+// Until returns when the key stops to be the key of new rounds, as Keys.Rotate has said it: the zero time for a key without
+// an end.
+func (k *Key) Until() time.Time { return k.until }
 
 // Fingerprint returns Public's fingerprint.
 func (k *Key) Fingerprint() Fingerprint { return FingerprintOf(k.public) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
@@ -18,9 +19,11 @@ import (
 
 const (
 	// pemPrivate is the type of the PEM block of a private key. Its header suiteHeader names the
-	// suite.
+	// suite. The headers fromHeader and untilHeader are times of a rotation.
 	pemPrivate  = "HUSHGRAD SEAL PRIVATE KEY"
 	suiteHeader = "Suite"
+	fromHeader  = "From"
+	untilHeader = "Until"
 	keySuffix   = ".key"
 	maxKeyFile  = 16 << 10
 	maxKeys     = 1000
@@ -28,7 +31,7 @@ const (
 
 // Keys are the private keys of a server, in a directory with one file for each. The files end in
 // .key, hold PEM, and can be read by their owner alone. Only their age counts: the newest file has
-// the key of new rounds. It is safe for concurrent use, also by several processes.
+// the key of new rounds, unless Rotate has set a time that is to come. It is safe for concurrent use, also by several processes.
 type Keys struct{ dir string }
 
 // FindKeys returns the keys in a directory that has some. The error wraps ErrNoKey when there is
@@ -128,7 +131,9 @@ func read(file string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	key.changed = info.ModTime()
+	if key.changed = key.from; key.from.IsZero() {
+		key.changed = info.ModTime()
+	}
 	return key, nil
 }
 
@@ -150,7 +155,15 @@ func parseKey(text []byte) (*Key, error) {
 	if err != nil {
 		return nil, fl.Invalid("key", fmt.Sprintf("%d bytes", len(block.Bytes)), "must be a private key of %s: %v", suite, err)
 	}
-	return newKey(suite, a, private), nil
+	key := newKey(suite, a, private)
+	for name, to := range map[string]*time.Time{fromHeader: &key.from, untilHeader: &key.until} {
+		if at, given := block.Headers[name]; given {
+			if *to, err = time.Parse(time.RFC3339Nano, at); err != nil {
+				return nil, fl.Invalid(name, at, "must be a time in the form of RFC 3339")
+			}
+		}
+	}
+	return key, nil
 }
 
 // Add draws a key and writes its file, durably. New rounds have it from then on.
@@ -159,15 +172,31 @@ func (k *Keys) Add(s Suite) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	return key, k.put(key)
+}
+
+// put writes the file of a key, durably.
+func (k *Keys) put(key *Key) error {
 	private, err := key.private.Bytes()
 	if err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+		return fmt.Errorf("seal: %w", err)
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Headers: map[string]string{suiteHeader: string(s)}, Bytes: private})
-	if err := write(filepath.Join(k.dir, key.Fingerprint().String()[:16]+keySuffix), text); err != nil {
-		return nil, fmt.Errorf("seal: %w", err)
+	headers := map[string]string{suiteHeader: string(key.suite)}
+	for name, at := range map[string]time.Time{fromHeader: key.from, untilHeader: key.until} {
+		if !at.IsZero() {
+			headers[name] = at.UTC().Format(time.RFC3339Nano)
+		}
 	}
-	return key, nil
+	text := pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Headers: headers, Bytes: private})
+	if err := write(k.file(key), text); err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	return nil
+}
+
+// file is where the key is written.
+func (k *Keys) file(key *Key) string {
+	return filepath.Join(k.dir, key.Fingerprint().String()[:16]+keySuffix)
 }
 
 // write makes a file that only its owner reads, whole or not at all.
@@ -190,7 +219,12 @@ func write(file string, text []byte) (err error) {
 	if err = os.Rename(out.Name(), file); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(file))
+	return syncDir(filepath.Dir(file))
+}
+
+// syncDir makes the names in a directory durable. Package boltfile has the same, and needs bbolt.
+func syncDir(name string) error {
+	dir, err := os.Open(name)
 	if err != nil {
 		return err
 	}
@@ -215,10 +249,10 @@ func (k *Keys) Newest() (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("seal: keys: %s: %w", k.dir, ErrNoKey)
+	if newest := newestAt(all, time.Now()); newest != nil {
+		return newest, nil
 	}
-	return all[0], nil
+	return nil, fmt.Errorf("seal: keys: %s: %w", k.dir, ErrNoKey)
 }
 
 // Find returns the key with this public half, see fl.Round.SealKey and fl.Round.ShareKey.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
@@ -57,11 +59,76 @@ func TestKeysAreKeptAndRotated(t *testing.T) {
 	}
 }
 
+// A rotation: a key is pending, then it is the key of new rounds, and the one before opens what rounds need, until none does.
+func TestARotation(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	keys, err := seal.OpenKeys(dir, seal.X25519)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := keys.Newest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := keys.Rotate(seal.Hybrid, time.Now().Add(time.Hour))
+	if err != nil || !second.Pending(time.Now()) || second.Pending(second.Changed()) {
+		t.Fatalf("%v, from %v", err, second.Changed())
+	}
+	var wrong *fl.ParamError
+	if _, err := keys.Rotate(seal.X25519, time.Now()); !errors.As(err, &wrong) {
+		t.Errorf("a rotation in a rotation: %v", err)
+	}
+	nobody := func([]byte) bool { return false }
+	removed, err := keys.Sweep(nobody)
+	if newest, failed := keys.Newest(); errors.Join(err, failed) != nil || len(removed) > 0 || newest.Fingerprint() != first.Fingerprint() || !newest.Until().Equal(second.Changed()) {
+		t.Errorf("before its time the key of new rounds is %v, until %v, removed %v, %v", newest.Fingerprint(), newest.Until(), removed, errors.Join(err, failed))
+	}
+	// The operator does not wait: the pending key is removed, and another one is active at once.
+	if err := os.Remove(filepath.Join(dir, second.Fingerprint().String()[:16]+".key")); err != nil {
+		t.Fatal(err)
+	}
+	third, err := keys.Rotate(seal.X25519, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, err = keys.Sweep(func(public []byte) bool { return slices.Equal(public, first.Public()) })
+	found, failed := keys.Find(first.Public())
+	if newest, none := keys.Newest(); errors.Join(err, failed, none) != nil || len(removed) > 0 || newest.Fingerprint() != third.Fingerprint() || found.Suite() != first.Suite() {
+		t.Errorf("the key of new rounds is %v, removed %v, %v", newest, removed, errors.Join(err, failed, none))
+	}
+	removed, err = keys.Sweep(nobody)
+	if err != nil || len(removed) != 1 || removed[0] != first.Fingerprint() {
+		t.Errorf("after the last round: removed %v, %v", removed, err)
+	}
+	if all, err := keys.All(); err != nil || len(all) != 1 {
+		t.Errorf("%d keys are left, %v", len(all), err)
+	}
+	// A key that is to end and has no successor is the key of new rounds, as after a crash in the middle of a rotation.
+	if _, err := keys.Rotate(seal.X25519, time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.key"))
+	for _, file := range files {
+		if filepath.Base(file) != third.Fingerprint().String()[:16]+".key" {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}
+	time.Sleep(2 * time.Millisecond)
+	removed, swept := keys.Sweep(nobody)
+	if newest, none := keys.Newest(); errors.Join(err, swept, none) != nil || len(removed) > 0 || newest.Fingerprint() != third.Fingerprint() {
+		t.Errorf("without a successor: %v, removed %v, %v", newest, removed, errors.Join(err, swept, none))
+	}
+}
+
 func TestKeyFilesThatCannotBeUsed(t *testing.T) {
 	for what, change := range map[string]func(file string) error{
 		"readable by others": func(file string) error { return os.Chmod(file, 0o644) },
 		"empty":              func(file string) error { return os.Truncate(file, 0) },
 		"cut":                func(file string) error { return os.Truncate(file, 60) },
+		"a time that is none": func(file string) error {
+			text, err := os.ReadFile(file)
+			return errors.Join(err, os.WriteFile(file, []byte(strings.Replace(string(text), "Suite:", "From: noon\nSuite:", 1)), 0o600))
+		},
 		"another suite": func(file string) error {
 			text, err := os.ReadFile(file)
 			text = slices.Concat(text[:len("-----BEGIN HUSHGRAD SEAL PRIVATE KEY-----\nSuite: ")], []byte("y"), text[len("-----BEGIN HUSHGRAD SEAL PRIVATE KEY-----\nSuite: ")+1:])
