@@ -31,6 +31,8 @@ type Config struct {
 	// Seal holds the keys to which reports are sealed in rounds with a shuffler. Default: none,
 	// and such rounds are refused.
 	Seal *seal.Keys
+	// Log is where outsiders read what this server did. Default: nowhere.
+	Log Log
 	// Counters count sealed reports in the place of this server. Default: it counts them itself.
 	Counters Counters
 	// Limits bound what peers send.

@@ -137,21 +137,17 @@ func (r *round) decode(restored error) (e *fl.Estimate, err error) {
 	return r.sealing.estimate(sum)
 }
 
-// keepEnd writes the end of the round. It tries until the journal has room, and returns false
-// when the server stops before.
+// keepEnd writes the end of the round, and what the log says of it. It tries until there is room, and
+// returns false when the server stops before.
 func (r *round) keepEnd(h head, e *fl.Estimate) bool {
-	for {
-		err := r.writeEnd(h, e)
-		if err == nil {
-			return true
-		}
-		r.logger.Error("the end of the round could not be kept, trying again", "error", err)
-		select {
-		case <-r.tasks.stopping:
+	for _, write := range []func() error{func() error { return r.writeEnd(h, e) }, r.logRelease} {
+		if !r.tasks.insist(write, func(err error) {
+			r.logger.Error("the end of the round could not be kept, trying again", "error", err)
+		}) {
 			return false
-		case <-time.After(time.Second):
 		}
 	}
+	return true
 }
 
 // writeEnd writes the estimate and then, in one batch, the state and that the rest is gone. What a round
@@ -166,7 +162,7 @@ func (r *round) writeEnd(h head, e *fl.Estimate) error {
 	for _, what := range []string{"unit/", "log/", "snapshot", "releases"} {
 		below(&b, r.key(what))
 	}
-	if err := h.put(&b); err != nil {
+	if err := errors.Join(h.put(&b), r.putRelease(&b, e, h.ended)); err != nil {
 		return err
 	}
 	if err := r.journal.Commit(&b); err != nil || e == nil || !r.twoServers() {

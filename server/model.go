@@ -59,7 +59,7 @@ func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.
 	for {
 		req, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return u.Finish(0)
+			return s.publish(u)
 		}
 		if err == nil {
 			err = u.Add(req.GetHeader(), req.GetData())
@@ -69,4 +69,21 @@ func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.
 			return nil, err
 		}
 	}
+}
+
+// publish makes an upload the current model, and writes it to the log.
+func (s operatorService) publish(u *model.Upload) (*service.ModelHeader, error) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	h, err := u.Finish(0)
+	if err != nil {
+		return nil, err
+	}
+	at := time.Now()
+	if !s.tasks.insist(func() error { return s.logModel(h, at) }, func(err error) {
+		s.cfg.Logger.Error("the model could not be logged, trying again", "error", err)
+	}) {
+		return nil, errStopping
+	}
+	return h, nil
 }

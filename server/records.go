@@ -21,6 +21,7 @@ import (
 //	round/<id>/snapshot          number of the next log entry, number of reports, aggregator
 //	round/<id>/releases          the id of the notes of released sums when a round of two servers was opened
 //	round/<id>/estimate/<part>   a GetEstimateResponse
+//	round/<id>/release           the entry of the log about the estimate, if there is a log
 //	used/<id>                    a Round: it is forgotten, and its id stays taken
 //	model                        the current model, and model/ its parts: see server/internal/model
 //

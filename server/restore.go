@@ -150,7 +150,10 @@ func (s *Server) recover() error {
 	if err := s.rounds.recoverPast(); err != nil {
 		return err
 	}
-	return s.model.recover(s.journal, s.cfg.MaxModelBytes)
+	if err := s.model.recover(s.journal, s.cfg.MaxModelBytes); err != nil {
+		return err
+	}
+	return s.recoverLog()
 }
 
 // recoverRound returns a round that the journal knows. An open one goes on.

@@ -22,7 +22,13 @@ func (s roundsService) GetRound(_ context.Context, req *service.GetRoundRequest)
 	if err != nil {
 		return nil, s.fail("GetRound", err, "")
 	}
-	return &service.GetRoundResponse{Status: r.status()}, nil
+	resp := &service.GetRoundResponse{Status: r.status()}
+	if s.log != nil {
+		if resp.LogProof, err = s.log.Proof(r.digest); err != nil {
+			return nil, s.fail("GetRound", err, "")
+		}
+	}
+	return resp, nil
 }
 
 func (s roundsService) SubmitReports(stream grpc.ClientStreamingServer[service.SubmitReportsRequest, service.SubmitReportsResponse]) error {

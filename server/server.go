@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -35,10 +36,12 @@ type Server struct {
 	// memory: one at a time.
 	completing, ending chan struct{}
 	releases           *releases.Notes
-	calls              atomic.Int64 // in flight
 	// opening is held while a round is opened, and alone while keys are removed. recovered says that all open rounds are known.
-	opening   sync.RWMutex
-	recovered atomic.Bool
+	opening    sync.RWMutex
+	recovered  atomic.Bool
+	log        *translog.Log // nil for none
+	publishing sync.Mutex    // one model at a time becomes the current one and is logged
+	calls      atomic.Int64  // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
@@ -76,7 +79,11 @@ func New(cfg Config) (*Server, error) {
 	if s.metrics, err = newMetrics(cfg.Metrics, now{s}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.releases, err = releases.Open(cfg.Releases); err == nil {
+	s.releases, err = releases.Open(cfg.Releases)
+	if err == nil {
+		s.log, err = cfg.Log.open()
+	}
+	if err == nil {
 		err = s.recover()
 	}
 	if err != nil {
@@ -121,7 +128,7 @@ type Listeners struct {
 	// Clients.
 	Shuffler net.Listener
 	// HTTP is where the clients' service, and no other, is offered over HTTP/1.1 and h2, too: to
-	// browsers and curl. When nil, it is not.
+	// browsers and curl. Below /log/ it has the files of Config.Log. When nil, it is not.
 	HTTP net.Listener
 }
 
@@ -199,10 +206,14 @@ func (s *Server) endpoint(name string, g *guard.Guard, creds credentials.Transpo
 
 // gateway returns what answers clients over HTTP.
 func (s *Server) gateway() (*gateway.Gateway, error) {
-	return gateway.New(gateway.Config{
+	config := gateway.Config{
 		Endpoint: s.endpoint("http", s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
 		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
-	})
+	}
+	if s.log != nil {
+		config.Log = s.log.Handler()
+	}
+	return gateway.New(config)
 }
 
 // Ready returns nil while the server can count reports, and otherwise an error that says in

@@ -28,7 +28,8 @@ type store struct {
 	past   overview.Past // forgotten rounds
 }
 
-// open adds a round to the journal and starts its clock, unless its id was used before.
+// open adds a round to the journal and the log and starts its clock, unless its id was used before. A round
+// that the log cannot take is not opened, and its id stays taken: the log may have it.
 func (s *store) open(r *round) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,6 +45,10 @@ func (s *store) open(r *round) error {
 	}
 	if err := s.journal.Commit(&b); err != nil {
 		return err
+	}
+	if err := r.announce(); err != nil {
+		var undo journal.Batch
+		return errors.Join(err, s.forget(&undo, r.description), s.journal.Commit(&undo))
 	}
 	s.add(r)
 	r.startClock()
@@ -136,6 +141,15 @@ func (s *store) all() []*round {
 	return slices.Clone(s.order)
 }
 
+// forget leaves of a round nothing but that its id was used.
+func (*store) forget(b *journal.Batch, r fl.Round) error {
+	below(b, roundKey(r.ID, ""))
+	b.Delete(headKey(r.ID), append(headKey(r.ID), 0))
+	description, err := r.MarshalBinary()
+	b.Put([]byte(usedPrefix+r.ID), description)
+	return err
+}
+
 // trim forgets the oldest rounds that have ended, beyond the limit. The error is about the
 // journal, which still has them.
 func (s *store) trim() error {
@@ -154,11 +168,7 @@ func (s *store) trim() error {
 			return false
 		}
 		ended--
-		id := r.description.ID
-		below(&b, roundKey(id, ""))
-		b.Delete(headKey(id), append(headKey(id), 0))
-		description, _ := r.description.MarshalBinary() // it was valid when it was opened
-		b.Put([]byte(usedPrefix+id), description)
+		_ = s.forget(&b, r.description) // it was valid when it was opened
 		forgotten = append(forgotten, r.description)
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,10 +57,14 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 	return conn
 }
 
-// startCommand runs a hushgrad command in a process of its own until the test ends.
+// startCommand runs a hushgrad command in a process of its own until the test ends, with new state unless
+// the arguments say where it is.
 func startCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(os.Args[0], append(args, "--data", filepath.Join(t.TempDir(), "data"))...)
+	if !slices.Contains(args, "--data") {
+		args = append(args, "--data", filepath.Join(t.TempDir(), "data"))
+	}
+	command := exec.Command(os.Args[0], args...)
 	command.Env = append(os.Environ(), asCommand+"=1")
 	var out log
 	command.Stdout, command.Stderr = &out, &out

@@ -15,7 +15,7 @@ import (
 // httpFlags are the flags of commands that answer clients over HTTP, too.
 type httpFlags struct {
 	address string
-	origins originsFlag
+	origins repeatedFlag
 }
 
 func (h *httpFlags) bind(f *flag.FlagSet) {
@@ -54,19 +54,19 @@ func (h *httpFlags) security(own *tlsfile.Certificate) *tls.Config {
 	return own.Config()
 }
 
-// originsFlag collects --http-origin.
-type originsFlag []string
+// repeatedFlag collects the values of a flag that may be repeated.
+type repeatedFlag []string
 
-func (o *originsFlag) String() string { return strings.Join(*o, ",") }
+func (o *repeatedFlag) String() string { return strings.Join(*o, ",") }
 
 // IsListFlag says that it may be repeated.
-func (o *originsFlag) IsListFlag() bool { return true }
+func (o *repeatedFlag) IsListFlag() bool { return true }
 
 // Set implements flag.Value.
-func (o *originsFlag) Set(text string) error {
+func (o *repeatedFlag) Set(text string) error {
 	*o = append(*o, text)
 	return nil
 }
 
 // Type implements flag.Value.
-func (o *originsFlag) Type() string { return "origin" }
+func (o *repeatedFlag) Type() string { return "text" }

@@ -33,6 +33,7 @@ type serveFlags struct {
 	shuffler  shufflerFlags
 	http      httpFlags
 	dashboard dashboardFlags
+	logged    loggedFlags
 	cluster   clusterFlags
 	config    server.Config
 }
@@ -75,6 +76,9 @@ func (s *serveFlags) run(ctx context.Context, std command.Streams) (err error) {
 	if s.config.Seal, err = s.shuffler.keys(s.state.dir, logger); err != nil {
 		return err
 	}
+	if s.config.Log, err = s.logged.config(); err != nil {
+		return err
+	}
 	if s.shuffler.listen != "" {
 		s.config.Releases = s.state.beside(s.shuffler.releases, "releases")
 	}
@@ -110,6 +114,7 @@ func (s *serveFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&s.config.Reflection, "reflection", false, "describe the services to whoever asks, for tools such as grpcurl")
 	command.Topic(f, "A shuffler", s.shuffler.bind)
 	command.Topic(f, "HTTP", s.http.bind)
+	command.Topic(f, "A log for outsiders", s.logged.bind)
 	command.Topic(f, "A cluster", s.cluster.bind)
 	command.Topic(f, "Watching", s.dashboard.bind)
 	command.Topic(f, "Limits", func(f *flag.FlagSet) {
@@ -123,7 +128,7 @@ func (s *serveFlags) validate(*flag.FlagSet) error {
 	bounds := append(limitsOf(s.config.Limits),
 		limit{"--max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"--keep-rounds", int64(s.config.KeepRounds)})
 	return cmp.Or(positive(bounds...), s.shuffler.validate(s.listening, s.state), s.http.validate(s.listening),
-		s.dashboard.validate(), s.cluster.validate(s.state, s.shuffler), s.operated.validate())
+		s.dashboard.validate(), s.logged.validate(s.cluster), s.cluster.validate(s.state, s.shuffler), s.operated.validate())
 }
 
 // serveMember is run as a member of a cluster. The listeners are open while this member leads.

@@ -459,8 +459,11 @@ func (x *RoundStatus) GetClosing() bool {
 }
 
 type GetRoundResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Status        *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Status *RoundStatus           `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	// Proof that the round is in the server's log: a C2SP tlog-proof, whose extra data is the entry
+	// about the round. Empty on a server without a log.
+	LogProof      []byte `protobuf:"bytes,2,opt,name=log_proof,json=logProof,proto3" json:"log_proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -498,6 +501,13 @@ func (*GetRoundResponse) Descriptor() ([]byte, []int) {
 func (x *GetRoundResponse) GetStatus() *RoundStatus {
 	if x != nil {
 		return x.Status
+	}
+	return nil
+}
+
+func (x *GetRoundResponse) GetLogProof() []byte {
+	if x != nil {
+		return x.LogProof
 	}
 	return nil
 }
@@ -1793,9 +1803,10 @@ const file_hushgrad_v1_service_service_proto_rawDesc = "" +
 	"\areports\x18\x03 \x01(\x04R\areports\x122\n" +
 	"\x06opened\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06opened\x120\n" +
 	"\x05ended\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05ended\x12\x18\n" +
-	"\aclosing\x18\x06 \x01(\bR\aclosing\"D\n" +
+	"\aclosing\x18\x06 \x01(\bR\aclosing\"a\n" +
 	"\x10GetRoundResponse\x120\n" +
-	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\"\xa3\x01\n" +
+	"\x06status\x18\x01 \x01(\v2\x18.hushgrad.v1.RoundStatusR\x06status\x12\x1b\n" +
+	"\tlog_proof\x18\x02 \x01(\fR\blogProof\"\xa3\x01\n" +
 	"\x14SubmitReportsRequest\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12!\n" +
 	"\fround_digest\x18\x02 \x01(\fR\vroundDigest\x12\x1b\n" +

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	connectcors "connectrpc.com/cors"
@@ -22,9 +23,10 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
+	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
-// Config holds the settings of a Gateway. All fields are required but the last three.
+// Config holds the settings of a Gateway. All fields are required but the last four.
 type Config struct {
 	// Endpoint are the settings of the gRPC server behind it. Its guard is the listener's.
 	Endpoint endpoint.Config
@@ -38,6 +40,8 @@ type Config struct {
 	// Origins are those whose pages may call from a browser, such as https://example.org, as
 	// limits.CheckOrigins takes them. Default: none but the listener's own.
 	Origins []string
+	// Log answers requests below /log/, without that prefix. Default: nothing does.
+	Log http.Handler
 	// Headers are what those pages may send beside the headers of the protocols, such as
 	// Authorization. Default: none.
 	Headers []string
@@ -66,7 +70,11 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	handler := c.Endpoint.Guard.Handler(shared(checked(transcoder, int64(buffer)), c.Origins, c.Headers))
+	answer := shared(checked(transcoder, int64(buffer)), c.Origins, c.Headers)
+	if c.Log != nil {
+		answer = withLog(c.Log, answer)
+	}
+	handler := c.Endpoint.Guard.Handler(answer)
 	return &Gateway{config: c, calls: calls, handler: handler}, nil
 }
 
@@ -93,6 +101,21 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", l.Addr(), err)
+}
+
+// logPath is where the files of a log are.
+const logPath = "/log/"
+
+// withLog passes requests below logPath to a log, and others on.
+func withLog(files, next http.Handler) http.Handler {
+	files = http.StripPrefix(logPath, guard.Whole(files))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, logPath) {
+			files.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // preflight is how long a browser may remember what it may send.

@@ -92,6 +92,18 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
+// Whole passes on requests to something else than a gRPC server, below [Guard.Handler]. Each is worth as
+// much as a complete message.
+func Whole(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := callOf(r.Context()); c != nil {
+			c.received.Store(true)
+			c.conn.complete(0)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // body is the body of a request. What was read of it is held until a message is complete.
 type body struct {
 	io.ReadCloser

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	flag "github.com/spf13/pflag"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/progress"
+	"github.com/hushgrad/hushgrad/internal/translog"
+)
+
+// logReading are the flags of commands that read a log.
+type logReading struct {
+	place, key string
+	witnesses  repeatedFlag
+}
+
+func (l *logReading) bind(f *flag.FlagSet) {
+	f.StringVar(&l.place, "log", "", "the log: its `URL`, such as https://example.org:7125/log/, or its folder")
+	f.StringVar(&l.key, "key", "", "public `key` of the log, which hushgrad log key has printed")
+	f.Var(&l.witnesses, "witness", "public `key` of a witness that must have signed the checkpoint; may be repeated")
+}
+
+// open returns the keys and a reader.
+func (l *logReading) open() (translog.Keys, *translog.Reader, error) {
+	keys, err := translog.NewKeys("--key", l.key, "--witness", l.witnesses)
+	if err != nil {
+		return keys, nil, err
+	}
+	reader, err := translog.NewReader("--log", l.place, keys)
+	return keys, reader, err
+}
+
+// logVerifyFlags are the flags of log verify.
+type logVerifyFlags struct {
+	logReading
+	output output
+}
+
+func newLogVerify() *cobra.Command {
+	return newJob("verify --log URL --key KEY [flags]", "check all entries of a log, and print them", `Reads all entries of a log and checks them: against the hashes in its tiles, the tiles against the
+checkpoint, the checkpoint against the key, and whether entries contradict each other. Prints the
+rounds, keys, releases and models. It takes the memory of some tiles and 200 bytes an entry. The exit
+code is 1 for a log that does not hold.`, &logVerifyFlags{})
+}
+
+func (v *logVerifyFlags) bind(f *flag.FlagSet) {
+	v.logReading.bind(f)
+	v.output.bind(f)
+}
+
+func (v *logVerifyFlags) validate(*flag.FlagSet) error {
+	_, _, err := v.open()
+	return err
+}
+
+// verified ends what log verify prints.
+type verified struct {
+	Origin  string   `json:"origin"`
+	Entries int64    `json:"entries"`
+	SHA256  string   `json:"root_sha256"`
+	Found   []string `json:"contradictions"`
+}
+
+func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
+	keys, reader, err := v.open()
+	if err != nil {
+		return err
+	}
+	c, err := reader.Checkpoint(ctx)
+	if err == nil {
+		err = keys.Witnessed(c)
+	}
+	if err != nil {
+		return asFailure(err)
+	}
+	sum := verified{Origin: keys.Origin(), Entries: c.N, SHA256: translog.Digest(c.Hash).String(), Found: []string{}}
+	var story translog.Story
+	bar := progress.New(std.Err, "verify")
+	defer bar.Close()
+	bar.Grow(int(c.N))
+	for entry, err := range reader.Entries(ctx, c, 0) {
+		if err != nil {
+			return asFailure(err)
+		}
+		bar.Step()
+		if err := story.Add(entry.Entry); err != nil {
+			sum.Found = append(sum.Found, fmt.Sprintf("entry %d: %v", entry.Index, err))
+		}
+		if err := v.show(std.Out, entry); err != nil {
+			return err
+		}
+	}
+	bar.Close()
+	if v.output == jsonOutput {
+		err = json.NewEncoder(std.Out).Encode(sum)
+	} else {
+		_, err = fmt.Fprintf(std.Out, "log %s: %d entries, root %s\n", sum.Origin, sum.Entries, sum.SHA256)
+	}
+	for _, found := range sum.Found {
+		fmt.Fprintln(std.Err, found)
+	}
+	if len(sum.Found) > 0 {
+		return fmt.Errorf("%w: %d entries", translog.ErrContradiction, len(sum.Found))
+	}
+	return err
+}
+
+// asFailure returns an error about what a log holds as one that is not about the call.
+func asFailure(err error) error {
+	if _, wrongCall := errors.AsType[*fl.ParamError](err); wrongCall {
+		return errors.New(err.Error())
+	}
+	return err
+}
+
+// show prints an entry.
+func (v *logVerifyFlags) show(w io.Writer, e translog.Logged) error {
+	if v.output == jsonOutput {
+		return json.NewEncoder(w).Encode(struct {
+			Index int64 `json:"index"`
+			translog.Entry
+		}{e.Index, e.Entry})
+	}
+	_, err := fmt.Fprintf(w, "%6d  %s  %-7s  %s\n        %s\n", e.Index, e.Time.Format(time.RFC3339), e.Kind, told(e.Entry), e.SHA256)
+	return err
+}
+
+// told says what an entry is about.
+func told(e translog.Entry) string {
+	switch e.Kind {
+	case translog.Round:
+		return fmt.Sprintf("%s: %s of %d coordinates, %s, released from %d reports on", e.Round, e.Mechanism, e.Dim, e.Promise, e.MinReports)
+	case translog.Key:
+		return fmt.Sprintf("%s: %s key", e.Round, e.Use)
+	case translog.Release:
+		return fmt.Sprintf("%s: estimate of %d reports, %s", e.Round, e.Reports, e.Promise)
+	case translog.Model:
+		return fmt.Sprintf("version %d, %d bytes", e.Version, e.Bytes)
+	}
+	return string(e.Kind)
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/server/journal"
+)
+
+// Log is where a server writes down for outsiders what it did: a Merkle tree of its rounds, their keys, its
+// releases and models, in files that can be served from anywhere. No round is shown before it is there. The
+// zero value is no log.
+type Log struct {
+	// Dir is the folder of the files. It must never be older than the journal: a log from a backup
+	// contradicts what was shown before.
+	Dir string
+	// Key is the log's private key, as hushgrad log key writes it.
+	Key string
+	// Witnesses are the public keys of those who sign the log's checkpoints, too. Default: nobody.
+	Witnesses []string
+}
+
+// open returns the log, nil for none.
+func (l Log) open() (*translog.Log, error) {
+	if l.Dir == "" {
+		if l.Key != "" || len(l.Witnesses) > 0 {
+			return nil, fl.Invalid("Log.Dir", l.Dir, "is required with a key or witnesses")
+		}
+		return nil, nil
+	}
+	return translog.Open(l.Dir, l.Key, l.Witnesses)
+}
+
+// announce writes an open round to the log, before anybody is shown it.
+func (r *round) announce() error {
+	if r.log == nil {
+		return nil
+	}
+	entries, err := translog.RoundEntries(r.description, r.mechanism.Guarantee(), r.opened)
+	if err != nil {
+		return err
+	}
+	return r.log.Append(entries...)
+}
+
+// putRelease adds to a batch what the log will say about an estimate.
+func (r *round) putRelease(b *journal.Batch, e *fl.Estimate, at time.Time) error {
+	if r.log == nil || e == nil {
+		return nil
+	}
+	entry, err := translog.ReleaseEntry(r.description, e, at)
+	if err != nil {
+		return err
+	}
+	data, err := entry.Marshal()
+	b.Put(r.key("release"), data)
+	return err
+}
+
+// logRelease writes to the log what putRelease has put into the journal, if it has. It may come again.
+func (r *round) logRelease() error {
+	if r.log == nil {
+		return nil
+	}
+	data, err := r.journal.Get(r.key("release"))
+	if errors.Is(err, journal.ErrNotFound) {
+		return nil // no estimate, or the round ended before there was a log
+	}
+	if err != nil {
+		return err
+	}
+	entry, err := translog.ParseEntry(data)
+	if err != nil {
+		return err
+	}
+	return r.log.Append(entry)
+}
+
+// logModel writes the current model to the log.
+func (s *Server) logModel(h *service.ModelHeader, at time.Time) error {
+	if s.log == nil {
+		return nil
+	}
+	return s.log.Append(translog.Entry{
+		Kind: translog.Model, Time: at, SHA256: translog.Digest(h.GetSha256()), Version: h.GetVersion(), Bytes: h.GetSize(),
+	})
+}
+
+// recoverLog writes to the log what the journal has and a killed server has not logged. Nobody has been
+// shown anything yet.
+func (s *Server) recoverLog() error {
+	if s.log == nil {
+		return nil
+	}
+	for _, r := range s.rounds.all() {
+		err := r.logRelease()
+		if err == nil && !r.settled() {
+			err = r.announce()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if h, err := s.model.Header(); err == nil {
+		return s.logModel(h, time.Now())
+	}
+	return nil
+}
+
+// insist calls write until it succeeds, and returns false when the server stops before.
+func (t *tasks) insist(write func() error, failed func(error)) bool {
+	for {
+		err := write()
+		if err == nil {
+			return true
+		}
+		failed(err)
+		select {
+		case <-t.stopping:
+			return false
+		case <-time.After(time.Second):
+		}
+	}
+}
