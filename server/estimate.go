@@ -15,7 +15,8 @@ import (
 )
 
 // GetEstimate streams the estimate of a round that is closed, or will be.
-func (s operatorService) GetEstimate(req *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) error {
+func (s operatorService) GetEstimate(req *service.GetEstimateRequest, stream grpc.ServerStreamingServer[service.GetEstimateResponse]) (failed error) {
+	defer s.audit(stream.Context(), "GetEstimate", req.GetRoundId(), &failed)
 	r, err := s.named(req.GetRoundId())
 	switch {
 	case err != nil:

@@ -42,7 +42,8 @@ func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerSt
 }
 
 // PutModel replaces the current model. The same model again changes nothing.
-func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) error {
+func (s operatorService) PutModel(stream grpc.ClientStreamingServer[service.PutModelRequest, service.PutModelResponse]) (failed error) {
+	defer s.audit(stream.Context(), "PutModel", "", &failed)
 	h, err := s.receiveModel(stream)
 	if err != nil {
 		return s.fail("PutModel", err, "")

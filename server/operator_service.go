@@ -17,7 +17,8 @@ type operatorService struct {
 	*Server
 }
 
-func (s operatorService) OpenRound(ctx context.Context, req *service.OpenRoundRequest) (*service.OpenRoundResponse, error) {
+func (s operatorService) OpenRound(ctx context.Context, req *service.OpenRoundRequest) (_ *service.OpenRoundResponse, failed error) {
+	defer s.audit(ctx, "OpenRound", req.GetRound().GetId(), &failed)
 	r, m, err := s.open(ctx, req)
 	if err != nil {
 		return nil, s.fail("OpenRound", err, "round")
@@ -124,7 +125,8 @@ func (r *round) checkReportSize(maxMessageBytes int) error {
 	return nil
 }
 
-func (s operatorService) CloseRound(ctx context.Context, req *service.CloseRoundRequest) (*service.CloseRoundResponse, error) {
+func (s operatorService) CloseRound(ctx context.Context, req *service.CloseRoundRequest) (_ *service.CloseRoundResponse, failed error) {
+	defer s.audit(ctx, "CloseRound", req.GetRoundId(), &failed)
 	r, err := s.named(req.GetRoundId())
 	if err == nil {
 		err = r.close(ctx)
@@ -135,7 +137,8 @@ func (s operatorService) CloseRound(ctx context.Context, req *service.CloseRound
 	return &service.CloseRoundResponse{Status: r.head().status()}, nil
 }
 
-func (s operatorService) AbortRound(ctx context.Context, req *service.AbortRoundRequest) (*service.AbortRoundResponse, error) {
+func (s operatorService) AbortRound(ctx context.Context, req *service.AbortRoundRequest) (_ *service.AbortRoundResponse, failed error) {
+	defer s.audit(ctx, "AbortRound", req.GetRoundId(), &failed)
 	r, err := s.named(req.GetRoundId())
 	if err == nil {
 		err = r.abort(ctx)

@@ -47,6 +47,7 @@ type encodeFlags struct {
 	maxEpsilon               float64
 	pins                     pins
 	ledger                   ledgerFlags
+	inLog                    inLogFlags
 	round, keys, format, out string
 	strict                   bool
 	seed                     uint64
@@ -73,6 +74,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with --server: refuse a round in which a report costs more")
+		e.inLog.bind(f)
 	})
 	command.Topic(f, "A shuffler", func(f *flag.FlagSet) {
 		e.pins.bind(f, "with --server: `name` of the shuffler that is trusted not to work together with the server; --server is its address")

@@ -88,7 +88,7 @@ func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	e.file = f.Arg(0)
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
+		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "log-key", "witness", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {
@@ -115,7 +115,7 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	if e.bearer != "" && e.issuer.ca == "" {
 		return fl.Invalid("--bearer-file", e.bearer, "needs --issuer and --issuer-tls-ca: a secret leaves over TLS only")
 	}
-	return cmp.Or(e.ledger.validate(f, e.seed), e.pins.validate(f), e.issuer.validate(), e.remote.validate())
+	return cmp.Or(e.ledger.validate(f, e.seed), e.pins.validate(f), e.inLog.validate(), e.issuer.validate(), e.remote.validate())
 }
 
 // submit encodes for a round of a server and sends the reports there.
@@ -129,7 +129,7 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 	if err != nil {
 		return err
 	}
-	opts := client.Options{Policy: policy}
+	opts := client.Options{Policy: policy, LogKey: e.inLog.key, Witnesses: e.inLog.witnesses}
 	if e.issuer.server != "" {
 		issuer, err := e.dialIssuer()
 		if err != nil {

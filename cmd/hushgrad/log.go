@@ -19,7 +19,7 @@ import (
 // newLog returns the command about the log in which outsiders read what a server did.
 func newLog() *cobra.Command {
 	return newParent("log ACTION", "read, verify, watch and cosign the log of what a server did", "action",
-		newLogKey(), newLogVerify())
+		newLogKey(), newLogVerify(), newLogMonitor(), newLogWitness())
 }
 
 // loggedFlags are the flags of a server that writes a log.
@@ -55,6 +55,25 @@ func (l *loggedFlags) config() (server.Log, error) {
 	}
 	key, err := readLogKey("--log-key-file", l.key)
 	return server.Log{Dir: l.dir, Key: key, Witnesses: l.witnesses}, err
+}
+
+// inLogFlags are the flags of a client that takes part only in rounds that everybody can see.
+type inLogFlags struct {
+	key       string
+	witnesses repeatedFlag
+}
+
+func (l *inLogFlags) bind(f *flag.FlagSet) {
+	f.StringVar(&l.key, "log-key", "", "with --server: public `key` of the server's log: refuse a round that is not proved to be in the log")
+	f.Var(&l.witnesses, "witness", "with --log-key: public `key` of a witness that must have signed the log, too; may be repeated")
+}
+
+func (l *inLogFlags) validate() error {
+	if l.key == "" {
+		return notGiven("needs --log-key", textFlag{"--witness", l.witnesses.String()})
+	}
+	_, err := translog.NewKeys("--log-key", l.key, "--witness", l.witnesses)
+	return err
 }
 
 // maxKeyBytes bounds the file of a private key.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/internal/translog"
@@ -114,12 +113,18 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 	return err
 }
 
-// asFailure returns an error about what a log holds as one that is not about the call.
+// failure is an error about what a log holds, and not about the call.
+type failure struct{ err error }
+
+func (f failure) Error() string        { return f.err.Error() }
+func (f failure) Is(target error) bool { return errors.Is(f.err, target) }
+
+// asFailure returns an error as a failure.
 func asFailure(err error) error {
-	if _, wrongCall := errors.AsType[*fl.ParamError](err); wrongCall {
-		return errors.New(err.Error())
+	if err == nil {
+		return nil
 	}
-	return err
+	return failure{err}
 }
 
 // show prints an entry.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,8 @@ func (l *Log) Append(entries ...Entry) error {
 	if err := l.unchanged(); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
+	from := l.now.N
+	places := map[Digest]int64{} // of what is new
 	var fresh []Entry
 	var bytes [][]byte
 	for _, e := range entries {
@@ -122,24 +125,24 @@ func (l *Log) Append(entries ...Entry) error {
 		if err != nil {
 			return fmt.Errorf("log: %w", err)
 		}
-		same := func(other Entry) bool { return other.identity() == e.identity() }
-		if _, there := l.places[e.identity()]; !there && !slices.ContainsFunc(fresh, same) {
+		id := e.identity()
+		_, there := l.places[id]
+		if _, again := places[id]; !there && !again {
+			places[id] = from + int64(len(fresh))
 			fresh, bytes = append(fresh, e), append(bytes, data)
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	from := l.now.N
 	if err := l.grow(bytes); err != nil {
 		l.failed = err
 		return fmt.Errorf("log: %w", err)
 	}
+	maps.Copy(l.places, places)
 	for i, e := range fresh {
-		at := from + int64(i)
-		l.places[e.identity()] = at
 		if e.Kind == Round {
-			l.described[e.SHA256] = at
+			l.described[e.SHA256] = from + int64(i)
 		}
 	}
 	return nil

@@ -274,3 +274,56 @@ func TestAForkIsFound(t *testing.T) {
 		t.Errorf("two trees of one size: %v", err)
 	}
 }
+
+// A proof is under the checkpoint that witnesses have signed, also when the log has grown since. A checkpoint of
+// another log, and one without a witness's signature, are not taken.
+func TestProofsAreUnderWhatWitnessesHaveSigned(t *testing.T) {
+	key, own := newSigning(t, "test.example/log", false), newSigning(t, "witness.example", true)
+	l := openLog(t, t.TempDir(), key, own.public)
+	w, err := NewWitness("key", key.public, "own", own.private)
+	must(t, err)
+	must(t, l.Append(rounds(0, 3)...))
+	signed, err := w.Cosign(l.now)
+	must(t, err)
+	if err := l.Cosign(l.now.Signed); err == nil {
+		t.Error("a checkpoint that no witness has signed was taken")
+	}
+	must(t, l.Cosign(signed))
+	must(t, l.Append(rounds(3, 5)...))
+	keys := keysOf(t, key, own.public)
+	for n, want := range map[int]error{1: nil, 4: ErrUnlogged} {
+		proof, err := l.Proof(round(n).SHA256)
+		must(t, err)
+		if _, err := keys.Check(proof, round(n).SHA256); !errors.Is(err, want) {
+			t.Errorf("round %d: %v, want %v", n, err, want)
+		}
+	}
+	other := openLog(t, t.TempDir(), key, own.public)
+	must(t, other.Append(rounds(10, 12)...))
+	fork, err := w.Cosign(other.now)
+	must(t, err)
+	if err := l.Cosign(fork); !errors.Is(err, ErrFork) {
+		t.Errorf("a checkpoint of another log: %v", err)
+	}
+}
+
+// What a client does with a proof in a log of 60 000 entries under one witness's signature.
+func BenchmarkCheck(b *testing.B) {
+	key, own := newSigning(b, "test.example/log", false), newSigning(b, "witness.example", true)
+	l := openLog(b, b.TempDir(), key, own.public)
+	must(b, l.Append(rounds(0, 60_000)...))
+	w, err := NewWitness("key", key.public, "own", own.private)
+	must(b, err)
+	signed, err := w.Cosign(l.now)
+	must(b, err)
+	must(b, l.Cosign(signed))
+	keys := keysOf(b, key, own.public)
+	proof, err := l.Proof(round(777).SHA256)
+	must(b, err)
+	for b.Loop() {
+		if _, err := keys.Check(proof, round(777).SHA256); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(proof)), "bytes")
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
@@ -32,6 +33,12 @@ type Options struct {
 	// by: a certificate or a Bearer. Rounds that ask for tokens need it. It stays the caller's.
 	// See Participation.As for a program that is many clients.
 	Issuer grpc.ClientConnInterface
+	// LogKey is the public key of the server's log, as hushgrad log key prints it. The client then refuses a
+	// round that is not proved to be in the log. Default: no proof is asked for.
+	LogKey string
+	// Witnesses are public keys of witnesses, all of whom have to have signed what the proof is under. A
+	// server that has a witness's signature cannot show one client another log than everybody else.
+	Witnesses []string
 }
 
 const maxBatchBytes = 1 << 20
@@ -41,6 +48,7 @@ type Client struct {
 	rounds service.RoundsClient
 	issuer service.IssuerClient // nil without one
 	opts   Options
+	log    *translog.Keys // nil for none
 
 	accepter fl.Accepter
 }
@@ -59,6 +67,10 @@ func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", fl.Invalid("Purpose", opts.Purpose, "must be given with a Ledger, and only then"))
 	}
 	c := &Client{rounds: service.NewRoundsClient(conn), opts: opts}
+	var err error
+	if c.log, err = opts.logKeys(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
 	if opts.Issuer != nil {
 		c.issuer = service.NewIssuerClient(opts.Issuer)
 	}

@@ -43,6 +43,8 @@ type Participation struct {
 // party at the other end is that shuffler. A guarantee with trust fl.TwoServers is accepted only if
 // the policy names the mechanism and pins both parties: the seal key is the first server's, and the
 // shuffler is the second server.
+//
+// With Options.LogKey the round must be proved to be in the server's log. The error of another round wraps ErrUnlogged.
 func (c *Client) Join(ctx context.Context, roundID string) (_ *Participation, err error) {
 	defer prefix.Error(&err, "client: join")
 	r, err := c.openRound(ctx, roundID)
@@ -91,9 +93,11 @@ func (c *Client) openRound(ctx context.Context, id string) (fl.Round, error) {
 		return fl.Round{}, fl.Invalid("id", r.ID, "must be %q, as asked for", id)
 	}
 	if r.Shuffler != "" {
-		err = checkPeer(from, r.Shuffler)
+		if err := checkPeer(from, r.Shuffler); err != nil {
+			return fl.Round{}, err
+		}
 	}
-	return r, err
+	return r, c.checkLogged(r, resp.GetLogProof())
 }
 
 // As returns the participation of another client, whom the issuer knows by this connection. It costs

@@ -46,6 +46,7 @@ type round struct {
 	held    atomic.Int64            // reports in the journal
 	taken   atomic.Int64            // those, and the ones that are on their way there
 	refused atomic.Int64            // messages because of a token, since the start
+	proof   atomic.Pointer[[]byte]  // the last one of the server that the round is in its log
 	unknown sinceTime               // the server does not know the round
 
 	mu    sync.RWMutex // read by calls from the look at phase to their commit

@@ -59,15 +59,16 @@ type roundsService struct {
 }
 
 func (s roundsService) GetRound(ctx context.Context, req *service.GetRoundRequest) (*service.GetRoundResponse, error) {
-	st, err := s.status(ctx, req.GetRoundId())
+	resp, err := s.shown(ctx, req.GetRoundId())
 	if err != nil {
 		return nil, s.fail("GetRound", err)
 	}
-	return &service.GetRoundResponse{Status: st}, nil
+	return resp, nil
 }
 
-// status describes a round for clients. A round that is being forwarded is shown as closed.
-func (s roundsService) status(ctx context.Context, id string) (*service.RoundStatus, error) {
+// shown describes a round for clients, with the server's proof that it is in the log. A round that is being
+// forwarded is shown as closed.
+func (s roundsService) shown(ctx context.Context, id string) (*service.GetRoundResponse, error) {
 	if id != "" {
 		if err := checkRoundID(id); err != nil {
 			return nil, err
@@ -76,7 +77,7 @@ func (s roundsService) status(ctx context.Context, id string) (*service.RoundSta
 	st, err := s.upstream.round(ctx, id)
 	if err != nil {
 		if r := s.known(id); r != nil && errors.Is(err, errNoServer) {
-			return r.status(), nil // reports are kept until the server answers
+			return r.shown(), nil // reports are kept until the server answers
 		}
 		return nil, err
 	}
@@ -88,9 +89,9 @@ func (s roundsService) status(ctx context.Context, id string) (*service.RoundSta
 	case err != nil:
 		return nil, err
 	case end == expired:
-		return &service.RoundStatus{Round: st.round.Proto(), State: service.RoundState_ROUND_STATE_EXPIRED}, nil
+		return st.shown(&service.RoundStatus{Round: st.round.Proto(), State: service.RoundState_ROUND_STATE_EXPIRED}), nil
 	case st.state != service.RoundState_ROUND_STATE_OPEN:
-		return &service.RoundStatus{Round: st.round.Proto(), State: st.state, Reports: st.reports}, nil
+		return st.shown(&service.RoundStatus{Round: st.round.Proto(), State: st.state, Reports: st.reports}), nil
 	}
 	r, err := s.adopt(ctx, st.round)
 	if err != nil {
@@ -99,7 +100,22 @@ func (s roundsService) status(ctx context.Context, id string) (*service.RoundSta
 	if r.digest != st.digest {
 		return nil, r.otherRound(st.digest[:])
 	}
-	return r.status(), nil
+	r.proof.Store(&st.proof)
+	return r.shown(), nil
+}
+
+// shown adds what the server has proved of the round.
+func (st standing) shown(status *service.RoundStatus) *service.GetRoundResponse {
+	return &service.GetRoundResponse{Status: status, LogProof: st.proof}
+}
+
+// shown describes a round that has not ended, with the last proof of the server.
+func (r *round) shown() *service.GetRoundResponse {
+	resp := &service.GetRoundResponse{Status: r.status()}
+	if proof := r.proof.Load(); proof != nil {
+		resp.LogProof = *proof
+	}
+	return resp
 }
 
 // status describes a round that has not ended.

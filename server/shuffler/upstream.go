@@ -15,6 +15,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/internal/translog"
 )
 
 const (
@@ -33,6 +34,7 @@ type standing struct {
 	state   service.RoundState
 	reports uint64
 	closing bool
+	proof   []byte // that the round is in the server's log, for clients to check
 }
 
 // upstream is the server. It is asked once in Config.every about each round, however many clients ask.
@@ -136,7 +138,11 @@ func (u *upstream) ask(ctx context.Context, id string) (standing, error) {
 	if err != nil {
 		return standing{}, fmt.Errorf("%w: its round cannot be used: %v", errNoServer, err)
 	}
-	return standing{round: r, digest: digest, state: st.GetState(), reports: st.GetReports(), closing: st.GetClosing()}, nil
+	proof := resp.GetLogProof()
+	if len(proof) > translog.MaxProofBytes {
+		proof = nil // which is no proof to anybody
+	}
+	return standing{round: r, digest: digest, state: st.GetState(), reports: st.GetReports(), closing: st.GetClosing(), proof: proof}, nil
 }
 
 // transient reports whether a call to the server may succeed when it is made again as it is.
