@@ -57,7 +57,8 @@
 // # Issuers
 //
 // An [Issuer] gives clients the tokens. Each round has two keys of its own, which the operator asks
-// for before it opens the round (package server/admit says why two). Keys end when they expire or are
+// for before it opens the round (package server/admit says why two). The operator makes the keys of many rounds and opens
+// the rounds ahead of time, so that clients fetch the tokens of all of them in one call. Keys end when they expire or are
 // dropped. Their private halves and the record of who had a token are then deleted from the journal.
 //
 // Private keys and the record of who had a token are in the issuer's journal, unencrypted. Whoever

@@ -73,11 +73,11 @@ func issued(ctx context.Context, i *issuer.Issuer, name string, r fl.Round) ([]b
 	if err != nil {
 		return nil, err
 	}
-	answer, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), request.KeyID(), request.BlindedMessage())
+	answers, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), issuer.Message{KeyID: request.KeyID(), Blinded: request.BlindedMessage()})
 	if err != nil {
 		return nil, err
 	}
-	return request.Finalize(answer)
+	return request.Finalize(answers[0])
 }
 
 // assigned returns a report of coco with the seed that a token assigns, in the place of its own.

@@ -44,6 +44,7 @@ and what for: they hold only together, and no other round is accepted.
 type encodeFlags struct {
 	remote, issuer           remote
 	bearer                   string
+	ahead                    []string
 	maxEpsilon               float64
 	pins                     pins
 	ledger                   ledgerFlags
@@ -81,6 +82,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	})
 	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
 		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
+		f.StringSliceVar(&e.ahead, "ahead", nil, "with --issuer and --ledger: comma-separated `ids` of open rounds whose tokens are fetched in the same call, and kept in the ledger for a later run")
 		f.StringVar(&e.bearer, "bearer-file", "", "with --issuer: `file` with the secret by which the issuer knows the client")
 	})
 }
@@ -135,6 +137,8 @@ type encoded struct {
 	Shuffler  string    `json:"shuffler,omitempty"`
 	// Central is the guarantee against the server of a round with a shuffler.
 	Central *promised `json:"central_guarantee,omitempty"`
+	// Ahead are other rounds whose tokens are in the ledger.
+	Ahead []string `json:"ahead,omitempty"`
 }
 
 // writeReports writes a file of reports.

@@ -88,7 +88,7 @@ func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	e.file = f.Arg(0)
 	if e.remote.server == "" {
-		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "log-key", "witness", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file")...); err != nil {
+		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "log-key", "witness", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file", "ahead")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {
@@ -111,6 +111,9 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 		return fl.Invalid("--seed", e.seed, "must not be given with --server: a round that promises privacy takes no reports that promise nothing")
 	case !(e.maxEpsilon > 0):
 		return fl.Invalid("--max-epsilon", e.maxEpsilon, "must be > 0 with --server: the largest ε of a report that is acceptable")
+	}
+	if len(e.ahead) > 0 && (e.issuer.server == "" || e.ledger.file == "") {
+		return fl.Invalid("--ahead", strings.Join(e.ahead, ","), "needs --issuer, which gives the tokens, and --ledger, which keeps them")
 	}
 	if e.bearer != "" && e.issuer.ca == "" {
 		return fl.Invalid("--bearer-file", e.bearer, "needs --issuer and --issuer-tls-ca: a secret leaves over TLS only")
@@ -154,6 +157,9 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 	if err != nil {
 		return err
 	}
+	if err := e.fetchAhead(ctx, c, part); err != nil {
+		return err
+	}
 	reports, err := e.reportsOf(ctx, part, std)
 	if err != nil {
 		return err
@@ -164,12 +170,34 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 	}
 	sent := encoded{
 		Reports: int(receipt.Accepted + receipt.Duplicates), Round: part.Round().ID, Guarantee: promisedBy(part.Guarantee()),
-		Server: e.remote.server, Shuffler: part.Round().Shuffler,
+		Server: e.remote.server, Shuffler: part.Round().Shuffler, Ahead: e.ahead,
 	}
 	if central, ok := part.Central(); ok {
 		sent.Central = promisedBy(central)
 	}
-	return e.output.print(std.Out, sent, func(w io.Writer) error { return printReceipt(w, part, receipt) })
+	return e.output.print(std.Out, sent, func(w io.Writer) error {
+		if err := printReceipt(w, part, receipt); err != nil || len(e.ahead) == 0 {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s has the tokens of %s\n", e.ledger.file, strings.Join(e.ahead, ", "))
+		return err
+	})
+}
+
+// fetchAhead fetches the tokens of this round and of the rounds of --ahead in one call.
+func (e *encodeFlags) fetchAhead(ctx context.Context, c *client.Client, part *client.Participation) error {
+	if len(e.ahead) == 0 {
+		return nil
+	}
+	parts := []*client.Participation{part}
+	for _, id := range e.ahead {
+		other, err := c.Join(ctx, id)
+		if err != nil {
+			return fmt.Errorf("--ahead: round %s: %w", id, err)
+		}
+		parts = append(parts, other)
+	}
+	return c.FetchTokens(ctx, parts...)
 }
 
 // reportsOf makes the reports of a participation.

@@ -81,6 +81,8 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"--issuer", []string{"encode", "--server", "127.0.0.1:1", "--max-epsilon", "1", "--issuer", "example.com:1", "-"}},
 		{"--issuer", []string{"encode", "--server", "127.0.0.1:1", "--max-epsilon", "1", "--issuer-tls-ca", "a", "-"}},
 		{"--bearer-file", []string{"encode", "--server", "127.0.0.1:1", "--max-epsilon", "1", "--issuer", "127.0.0.1:1", "--bearer-file", "b", "-"}},
+		{"--ahead", []string{"encode", "--round", round, "--ahead", "r2", "-"}},
+		{"--ahead", []string{"encode", "--server", "127.0.0.1:1", "--max-epsilon", "1", "--issuer", "127.0.0.1:1", "--ahead", "r2", "-"}},
 		{"--shuffler", []string{"encode", "--round", round, "--shuffler", "s.example", "-"}},
 		{"--central-delta", []string{"encode", "--round", round, "--central-delta", "1e-6", "-"}},
 		{"--seal-key", encodeVia("s.example")},

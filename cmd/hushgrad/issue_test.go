@@ -117,6 +117,41 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 	}
 }
 
+// From the shell: a client fetches the tokens of two rounds in one run, and reports in the second round when the issuer is gone.
+func TestTokensAreFetchedAheadFromTheShell(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, cert, key)
+	clients, operator := parts(t, run(t))
+	text := strings.Split(printed(t, "issue", "bearer", "anna"), "\n")
+	secret := writeFile(t, dir, "anna", text[0]+"\n")
+	addresses := runIssue(t, "--tls-cert", cert, "--tls-key", key, "--bearer-file", writeFile(t, dir, "bearers", text[1]+"\n"))
+	issuers, keys := addresses[0], addresses[1]
+	if complaint(t, "issue", "keys", "--server", keys, "--tls-ca", cert) != "" {
+		issuers, keys = keys, issuers
+	}
+	for _, id := range []string{"r1", "r2"} {
+		pem := printed(t, "issue", "key", "--server", keys, "--tls-ca", cert, "--id", id)
+		printed(t, "round", "--server", operator, "--id", id, "--dim", "4", "--epsilon", "1", "--min-reports", "1", "--param", "sparsity=2", "--issuer-key", writeFile(t, dir, id+".pem", pem))
+	}
+	kept, data := filepath.Join(dir, "ledger"), writeFile(t, dir, "one.csv", "anna,1,0.5\n")
+	encode := []string{"encode", "--server", clients, "--max-epsilon", "5", "--ledger", kept, "--issuer-tls-ca", cert, "--bearer-file", secret}
+	first := printed(t, append(encode, "--budget", "3", "--issuer", issuers, "--round", "r1", "--ahead", "r2", data)...)
+	if !strings.Contains(first, "counted in round r1") || !strings.Contains(first, kept+" has the tokens of r2") {
+		t.Errorf("printed %q", first)
+	}
+	for _, id := range []string{"r1", "r2"} {
+		printed(t, "issue", "drop", "--server", keys, "--tls-ca", cert, "--id", id)
+	}
+	if text := refusal(t, append(encode, "--issuer", issuers, "--round", "r2", "--ahead", "r3", data)...); !strings.Contains(text, "--ahead: round r3:") {
+		t.Errorf("a round that there is not: %q", text)
+	}
+	if text := printed(t, append(encode, "--issuer", issuers, "--round", "r2", data)...); !strings.Contains(text, "counted in round r2") {
+		t.Errorf("printed %q", text)
+	}
+}
+
 // complaint runs a command line that may work and returns what it prints about that.
 func complaint(t *testing.T, args ...string) string {
 	t.Helper()

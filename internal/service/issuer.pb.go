@@ -121,6 +121,105 @@ func (x *IssueTokenResponse) GetBlindSignature() []byte {
 	return nil
 }
 
+type IssueTokensRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of 1 to 64 different keys, 32 bytes each, one after the other.
+	TokenKeyIds []byte `protobuf:"bytes,1,opt,name=token_key_ids,json=tokenKeyIds,proto3" json:"token_key_ids,omitempty"`
+	// As many blinded messages, 256 bytes each, in the same order.
+	BlindedMessages []byte `protobuf:"bytes,2,opt,name=blinded_messages,json=blindedMessages,proto3" json:"blinded_messages,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *IssueTokensRequest) Reset() {
+	*x = IssueTokensRequest{}
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IssueTokensRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IssueTokensRequest) ProtoMessage() {}
+
+func (x *IssueTokensRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IssueTokensRequest.ProtoReflect.Descriptor instead.
+func (*IssueTokensRequest) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *IssueTokensRequest) GetTokenKeyIds() []byte {
+	if x != nil {
+		return x.TokenKeyIds
+	}
+	return nil
+}
+
+func (x *IssueTokensRequest) GetBlindedMessages() []byte {
+	if x != nil {
+		return x.BlindedMessages
+	}
+	return nil
+}
+
+type IssueTokensResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As many blind signatures, 256 bytes each, in the same order.
+	BlindSignatures []byte `protobuf:"bytes,1,opt,name=blind_signatures,json=blindSignatures,proto3" json:"blind_signatures,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *IssueTokensResponse) Reset() {
+	*x = IssueTokensResponse{}
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IssueTokensResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IssueTokensResponse) ProtoMessage() {}
+
+func (x *IssueTokensResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IssueTokensResponse.ProtoReflect.Descriptor instead.
+func (*IssueTokensResponse) Descriptor() ([]byte, []int) {
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *IssueTokensResponse) GetBlindSignatures() []byte {
+	if x != nil {
+		return x.BlindSignatures
+	}
+	return nil
+}
+
 // IssuerKey describes the keys of one round.
 type IssuerKey struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -139,7 +238,7 @@ type IssuerKey struct {
 
 func (x *IssuerKey) Reset() {
 	*x = IssuerKey{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[2]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -151,7 +250,7 @@ func (x *IssuerKey) String() string {
 func (*IssuerKey) ProtoMessage() {}
 
 func (x *IssuerKey) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[2]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -164,7 +263,7 @@ func (x *IssuerKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IssuerKey.ProtoReflect.Descriptor instead.
 func (*IssuerKey) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{2}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *IssuerKey) GetRoundId() string {
@@ -214,7 +313,7 @@ type CreateKeyRequest struct {
 
 func (x *CreateKeyRequest) Reset() {
 	*x = CreateKeyRequest{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[3]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +325,7 @@ func (x *CreateKeyRequest) String() string {
 func (*CreateKeyRequest) ProtoMessage() {}
 
 func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[3]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +338,7 @@ func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyRequest.ProtoReflect.Descriptor instead.
 func (*CreateKeyRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{3}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateKeyRequest) GetRoundId() string {
@@ -265,7 +364,7 @@ type CreateKeyResponse struct {
 
 func (x *CreateKeyResponse) Reset() {
 	*x = CreateKeyResponse{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[4]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +376,7 @@ func (x *CreateKeyResponse) String() string {
 func (*CreateKeyResponse) ProtoMessage() {}
 
 func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[4]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +389,7 @@ func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyResponse.ProtoReflect.Descriptor instead.
 func (*CreateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{4}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateKeyResponse) GetKey() *IssuerKey {
@@ -309,7 +408,7 @@ type DropKeyRequest struct {
 
 func (x *DropKeyRequest) Reset() {
 	*x = DropKeyRequest{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[5]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +420,7 @@ func (x *DropKeyRequest) String() string {
 func (*DropKeyRequest) ProtoMessage() {}
 
 func (x *DropKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[5]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +433,7 @@ func (x *DropKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropKeyRequest.ProtoReflect.Descriptor instead.
 func (*DropKeyRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{5}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DropKeyRequest) GetRoundId() string {
@@ -352,7 +451,7 @@ type DropKeyResponse struct {
 
 func (x *DropKeyResponse) Reset() {
 	*x = DropKeyResponse{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[6]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +463,7 @@ func (x *DropKeyResponse) String() string {
 func (*DropKeyResponse) ProtoMessage() {}
 
 func (x *DropKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[6]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +476,7 @@ func (x *DropKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropKeyResponse.ProtoReflect.Descriptor instead.
 func (*DropKeyResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{6}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{8}
 }
 
 type ListKeysRequest struct {
@@ -388,7 +487,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[7]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -400,7 +499,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[7]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -413,7 +512,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{7}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{9}
 }
 
 type ListKeysResponse struct {
@@ -425,7 +524,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[8]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -437,7 +536,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[8]
+	mi := &file_hushgrad_v1_service_issuer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -450,7 +549,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{8}
+	return file_hushgrad_v1_service_issuer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListKeysResponse) GetKeys() []*IssuerKey {
@@ -470,7 +569,12 @@ const file_hushgrad_v1_service_issuer_proto_rawDesc = "" +
 	"tokenKeyId\x12'\n" +
 	"\x0fblinded_message\x18\x02 \x01(\fR\x0eblindedMessage\"=\n" +
 	"\x12IssueTokenResponse\x12'\n" +
-	"\x0fblind_signature\x18\x01 \x01(\fR\x0eblindSignature\"\xbd\x01\n" +
+	"\x0fblind_signature\x18\x01 \x01(\fR\x0eblindSignature\"c\n" +
+	"\x12IssueTokensRequest\x12\"\n" +
+	"\rtoken_key_ids\x18\x01 \x01(\fR\vtokenKeyIds\x12)\n" +
+	"\x10blinded_messages\x18\x02 \x01(\fR\x0fblindedMessages\"@\n" +
+	"\x13IssueTokensResponse\x12)\n" +
+	"\x10blind_signatures\x18\x01 \x01(\fR\x0fblindSignatures\"\xbd\x01\n" +
 	"\tIssuerKey\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x1d\n" +
 	"\n" +
@@ -488,10 +592,11 @@ const file_hushgrad_v1_service_issuer_proto_rawDesc = "" +
 	"\x0fDropKeyResponse\"\x11\n" +
 	"\x0fListKeysRequest\">\n" +
 	"\x10ListKeysResponse\x12*\n" +
-	"\x04keys\x18\x01 \x03(\v2\x16.hushgrad.v1.IssuerKeyR\x04keys2W\n" +
+	"\x04keys\x18\x01 \x03(\v2\x16.hushgrad.v1.IssuerKeyR\x04keys2\xa9\x01\n" +
 	"\x06Issuer\x12M\n" +
 	"\n" +
-	"IssueToken\x12\x1e.hushgrad.v1.IssueTokenRequest\x1a\x1f.hushgrad.v1.IssueTokenResponse2\xeb\x01\n" +
+	"IssueToken\x12\x1e.hushgrad.v1.IssueTokenRequest\x1a\x1f.hushgrad.v1.IssueTokenResponse\x12P\n" +
+	"\vIssueTokens\x12\x1f.hushgrad.v1.IssueTokensRequest\x1a .hushgrad.v1.IssueTokensResponse2\xeb\x01\n" +
 	"\x0eIssuerOperator\x12J\n" +
 	"\tCreateKey\x12\x1d.hushgrad.v1.CreateKeyRequest\x1a\x1e.hushgrad.v1.CreateKeyResponse\x12D\n" +
 	"\aDropKey\x12\x1b.hushgrad.v1.DropKeyRequest\x1a\x1c.hushgrad.v1.DropKeyResponse\x12G\n" +
@@ -509,37 +614,41 @@ func file_hushgrad_v1_service_issuer_proto_rawDescGZIP() []byte {
 	return file_hushgrad_v1_service_issuer_proto_rawDescData
 }
 
-var file_hushgrad_v1_service_issuer_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_hushgrad_v1_service_issuer_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_hushgrad_v1_service_issuer_proto_goTypes = []any{
 	(*IssueTokenRequest)(nil),     // 0: hushgrad.v1.IssueTokenRequest
 	(*IssueTokenResponse)(nil),    // 1: hushgrad.v1.IssueTokenResponse
-	(*IssuerKey)(nil),             // 2: hushgrad.v1.IssuerKey
-	(*CreateKeyRequest)(nil),      // 3: hushgrad.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),     // 4: hushgrad.v1.CreateKeyResponse
-	(*DropKeyRequest)(nil),        // 5: hushgrad.v1.DropKeyRequest
-	(*DropKeyResponse)(nil),       // 6: hushgrad.v1.DropKeyResponse
-	(*ListKeysRequest)(nil),       // 7: hushgrad.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),      // 8: hushgrad.v1.ListKeysResponse
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*IssueTokensRequest)(nil),    // 2: hushgrad.v1.IssueTokensRequest
+	(*IssueTokensResponse)(nil),   // 3: hushgrad.v1.IssueTokensResponse
+	(*IssuerKey)(nil),             // 4: hushgrad.v1.IssuerKey
+	(*CreateKeyRequest)(nil),      // 5: hushgrad.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),     // 6: hushgrad.v1.CreateKeyResponse
+	(*DropKeyRequest)(nil),        // 7: hushgrad.v1.DropKeyRequest
+	(*DropKeyResponse)(nil),       // 8: hushgrad.v1.DropKeyResponse
+	(*ListKeysRequest)(nil),       // 9: hushgrad.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),      // 10: hushgrad.v1.ListKeysResponse
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
 }
 var file_hushgrad_v1_service_issuer_proto_depIdxs = []int32{
-	9, // 0: hushgrad.v1.IssuerKey.expires:type_name -> google.protobuf.Timestamp
-	9, // 1: hushgrad.v1.CreateKeyRequest.expires:type_name -> google.protobuf.Timestamp
-	2, // 2: hushgrad.v1.CreateKeyResponse.key:type_name -> hushgrad.v1.IssuerKey
-	2, // 3: hushgrad.v1.ListKeysResponse.keys:type_name -> hushgrad.v1.IssuerKey
-	0, // 4: hushgrad.v1.Issuer.IssueToken:input_type -> hushgrad.v1.IssueTokenRequest
-	3, // 5: hushgrad.v1.IssuerOperator.CreateKey:input_type -> hushgrad.v1.CreateKeyRequest
-	5, // 6: hushgrad.v1.IssuerOperator.DropKey:input_type -> hushgrad.v1.DropKeyRequest
-	7, // 7: hushgrad.v1.IssuerOperator.ListKeys:input_type -> hushgrad.v1.ListKeysRequest
-	1, // 8: hushgrad.v1.Issuer.IssueToken:output_type -> hushgrad.v1.IssueTokenResponse
-	4, // 9: hushgrad.v1.IssuerOperator.CreateKey:output_type -> hushgrad.v1.CreateKeyResponse
-	6, // 10: hushgrad.v1.IssuerOperator.DropKey:output_type -> hushgrad.v1.DropKeyResponse
-	8, // 11: hushgrad.v1.IssuerOperator.ListKeys:output_type -> hushgrad.v1.ListKeysResponse
-	8, // [8:12] is the sub-list for method output_type
-	4, // [4:8] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	11, // 0: hushgrad.v1.IssuerKey.expires:type_name -> google.protobuf.Timestamp
+	11, // 1: hushgrad.v1.CreateKeyRequest.expires:type_name -> google.protobuf.Timestamp
+	4,  // 2: hushgrad.v1.CreateKeyResponse.key:type_name -> hushgrad.v1.IssuerKey
+	4,  // 3: hushgrad.v1.ListKeysResponse.keys:type_name -> hushgrad.v1.IssuerKey
+	0,  // 4: hushgrad.v1.Issuer.IssueToken:input_type -> hushgrad.v1.IssueTokenRequest
+	2,  // 5: hushgrad.v1.Issuer.IssueTokens:input_type -> hushgrad.v1.IssueTokensRequest
+	5,  // 6: hushgrad.v1.IssuerOperator.CreateKey:input_type -> hushgrad.v1.CreateKeyRequest
+	7,  // 7: hushgrad.v1.IssuerOperator.DropKey:input_type -> hushgrad.v1.DropKeyRequest
+	9,  // 8: hushgrad.v1.IssuerOperator.ListKeys:input_type -> hushgrad.v1.ListKeysRequest
+	1,  // 9: hushgrad.v1.Issuer.IssueToken:output_type -> hushgrad.v1.IssueTokenResponse
+	3,  // 10: hushgrad.v1.Issuer.IssueTokens:output_type -> hushgrad.v1.IssueTokensResponse
+	6,  // 11: hushgrad.v1.IssuerOperator.CreateKey:output_type -> hushgrad.v1.CreateKeyResponse
+	8,  // 12: hushgrad.v1.IssuerOperator.DropKey:output_type -> hushgrad.v1.DropKeyResponse
+	10, // 13: hushgrad.v1.IssuerOperator.ListKeys:output_type -> hushgrad.v1.ListKeysResponse
+	9,  // [9:14] is the sub-list for method output_type
+	4,  // [4:9] is the sub-list for method input_type
+	4,  // [4:4] is the sub-list for extension type_name
+	4,  // [4:4] is the sub-list for extension extendee
+	0,  // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_hushgrad_v1_service_issuer_proto_init() }
@@ -553,7 +662,7 @@ func file_hushgrad_v1_service_issuer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hushgrad_v1_service_issuer_proto_rawDesc), len(file_hushgrad_v1_service_issuer_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

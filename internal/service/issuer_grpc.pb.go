@@ -19,7 +19,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Issuer_IssueToken_FullMethodName = "/hushgrad.v1.Issuer/IssueToken"
+	Issuer_IssueToken_FullMethodName  = "/hushgrad.v1.Issuer/IssueToken"
+	Issuer_IssueTokens_FullMethodName = "/hushgrad.v1.Issuer/IssueTokens"
 )
 
 // IssuerClient is the client API for Issuer service.
@@ -38,6 +39,9 @@ type IssuerClient interface {
 	// UNAVAILABLE: too many calls at the moment, or another one of this client is in progress;
 	// RESOURCE_EXHAUSTED: the issuer's disk is full, and nothing was signed.
 	IssueToken(ctx context.Context, in *IssueTokenRequest, opts ...grpc.CallOption) (*IssueTokenResponse, error)
+	// IssueTokens signs several messages of one client, each under another key: for both keys of a round, and
+	// for the rounds to come. It signs all of them or none. The errors are IssueToken's.
+	IssueTokens(ctx context.Context, in *IssueTokensRequest, opts ...grpc.CallOption) (*IssueTokensResponse, error)
 }
 
 type issuerClient struct {
@@ -52,6 +56,16 @@ func (c *issuerClient) IssueToken(ctx context.Context, in *IssueTokenRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(IssueTokenResponse)
 	err := c.cc.Invoke(ctx, Issuer_IssueToken_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *issuerClient) IssueTokens(ctx context.Context, in *IssueTokensRequest, opts ...grpc.CallOption) (*IssueTokensResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(IssueTokensResponse)
+	err := c.cc.Invoke(ctx, Issuer_IssueTokens_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +88,9 @@ type IssuerServer interface {
 	// UNAVAILABLE: too many calls at the moment, or another one of this client is in progress;
 	// RESOURCE_EXHAUSTED: the issuer's disk is full, and nothing was signed.
 	IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error)
+	// IssueTokens signs several messages of one client, each under another key: for both keys of a round, and
+	// for the rounds to come. It signs all of them or none. The errors are IssueToken's.
+	IssueTokens(context.Context, *IssueTokensRequest) (*IssueTokensResponse, error)
 	mustEmbedUnimplementedIssuerServer()
 }
 
@@ -86,6 +103,9 @@ type UnimplementedIssuerServer struct{}
 
 func (UnimplementedIssuerServer) IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method IssueToken not implemented")
+}
+func (UnimplementedIssuerServer) IssueTokens(context.Context, *IssueTokensRequest) (*IssueTokensResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method IssueTokens not implemented")
 }
 func (UnimplementedIssuerServer) mustEmbedUnimplementedIssuerServer() {}
 func (UnimplementedIssuerServer) testEmbeddedByValue()                {}
@@ -126,6 +146,24 @@ func _Issuer_IssueToken_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Issuer_IssueTokens_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(IssueTokensRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(IssuerServer).IssueTokens(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Issuer_IssueTokens_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(IssuerServer).IssueTokens(ctx, req.(*IssueTokensRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Issuer_ServiceDesc is the grpc.ServiceDesc for Issuer service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -136,6 +174,10 @@ var Issuer_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "IssueToken",
 			Handler:    _Issuer_IssueToken_Handler,
+		},
+		{
+			MethodName: "IssueTokens",
+			Handler:    _Issuer_IssueTokens_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

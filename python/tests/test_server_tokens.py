@@ -34,6 +34,7 @@ from hushgrad.server import Client, Issuer, Operator, Receipt, ServerRefused
 
 NAME = "shuffler.example"
 CLIENTS = ("anna", "bob", "eve")
+POLICY = Policy(max_epsilon=4)
 
 
 @dataclass
@@ -151,6 +152,24 @@ def test_each_client_sends_one_report(
     with Operator.connect(parties.operators) as operator:
         operator.close_round(opened.id)
         assert operator.estimate(opened.id).reports == len(CLIENTS)
+
+
+def test_tokens_of_many_rounds(parties: Parties, row: NDArray[np.float32]) -> None:
+    rounds = [
+        Round(parties.open(f"ahead-{n}", shuffled=n == 1).description, POLICY, tokens=True)
+        for n in range(3)
+    ]
+    with parties.ask("anna") as issuer:
+        issuer.fetch(*rounds)
+        plain = Round(new_round(id="plain-ahead").description, POLICY, tokens=True)
+        with pytest.raises(InvalidParameter, match="must ask for tokens"):
+            issuer.fetch(plain)
+    with Client.connect(parties.clients) as server:
+        for round_ in (rounds[0], rounds[2]):
+            assert server.submit(round_, round_.encode(row)) == Receipt(1, 0)
+    ca = str(parties.folder / "ca.pem")
+    with Client.connect(parties.shuffler, ca=ca, name=NAME) as shuffler:
+        assert shuffler.submit(rounds[1], rounds[1].encode(row)) == Receipt(1, 0)
 
 
 def test_what_is_refused(parties: Parties, row: NDArray[np.float32]) -> None:

@@ -32,6 +32,12 @@
 // (TestOneKeyForManyRoundsGivesManyTokensInOne does it). So a round has keys of its own, and
 // the issuer signs once for each client and key. Keys thereby live no longer than their round.
 //
+// A key for an epoch of many rounds would need something else in place of the key. A bound on the client's tokens in an epoch is no
+// bound in a round: the client spends all of them in one. A bound on a round's tokens in all does not say whose they are.
+// Partially blind RSA signs the round as public metadata, which the issuer sees. Its verifier takes a power with an exponent of
+// 1024 bits in place of 17, its keys need safe primes, and RFC 9578 has no token type for it. To make two keys for each
+// round costs less: the issuer makes them ahead, a fraction of a second for each round.
+//
 // A client does not know keys beforehand. It knows the issuer by the connection to it, and an
 // issuer signs under keys of its own only, so that a server cannot make up a key.
 //
@@ -64,6 +70,13 @@
 // An honest client's promise does not change. A report of an fl.SeededMechanism is ε-differentially private for every seed, and
 // the token was there before the report. The central ε rests on blindness: a seed is on the report for everybody to see. If
 // the issuer knew which token it had signed for whom, it would find each client's report among the shuffled ones.
+//
+// # Tokens ahead of a round
+//
+// A client can have the tokens of many rounds signed in one call, before it reports in any of them. Each message is blinded by
+// a factor of its own and signed under another key. So what was said about one signing holds for each of them, and tokens of
+// two rounds have nothing in common. The time of the call says nothing about when a token is spent, or whether. The issuer
+// sees for which rounds a client asks: a client is hidden in a round among the clients that asked for that round.
 //
 // What surrounds the token can still connect the two: a client that spends it at once from the
 // same address, a round for which few clients ask, or a server that shows every client a Round of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"sync"
 
 	"google.golang.org/grpc"
 
@@ -51,6 +52,7 @@ type Client struct {
 	log    *translog.Keys // nil for none
 
 	accepter fl.Accepter
+	fetching sync.Mutex // held by FetchTokens
 }
 
 // New returns a client on a connection to the server, or to the shuffler in front of it. The

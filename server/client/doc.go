@@ -27,7 +27,7 @@
 //	report, err := p.Encode(nil, gradient, nil)
 //
 // If Submit follows at once, the issuer and the party that gets the report see the client within moments, and can match the
-// two times. Call FetchToken some time before Submit.
+// two times. Call FetchToken some time before Submit. [Client.FetchTokens] fetches the tokens of many open rounds in one call.
 //
 // # Rounds with a shuffler
 //

@@ -26,7 +26,7 @@ var long = flag.Bool("long", false, "send a report of 10^7 coordinates")
 // been kept before it leaves, is the same in both lives, and holds the token. Of two servers both shares are the same, each sealed to
 // its server.
 func TestAKilledClientSendsTheSameSealedBytes(t *testing.T) {
-	issue, submit := service.Issuer_IssueToken_FullMethodName, service.Rounds_SubmitReports_FullMethodName
+	issue, submit := service.Issuer_IssueTokens_FullMethodName, service.Rounds_SubmitReports_FullMethodName
 	a := admitOne(t)
 	for name, c := range map[string]struct {
 		tokens bool

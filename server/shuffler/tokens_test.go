@@ -51,11 +51,11 @@ func issued(ctx context.Context, i *issuer.Issuer, name string, key []byte, dige
 	if err != nil {
 		return nil, err
 	}
-	answer, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), request.KeyID(), request.BlindedMessage())
+	answers, err := i.Issue(ctx, fmt.Sprintf("%s of %x", name, digest), issuer.Message{KeyID: request.KeyID(), Blinded: request.BlindedMessage()})
 	if err != nil {
 		return nil, err
 	}
-	return request.Finalize(answer)
+	return request.Finalize(answers[0])
 }
 
 var rounds atomic.Int64 // of theIssuer

@@ -32,7 +32,7 @@ type Config struct {
 	Logger *slog.Logger
 	// MaxKeys bounds the rounds that have keys at one time. Default 64.
 	MaxKeys int
-	// MaxWaiting bounds the calls for a token that are in progress at one time. Default 1024.
+	// MaxWaiting bounds the messages of clients that are in progress at one time. Default 4096.
 	MaxWaiting int
 	// Credentials secure the clients' listener of Serve, OperatorCredentials the operator's.
 	// Default: no transport security.
@@ -76,7 +76,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.NewKey = func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, admit.KeyBits) }
 	}
 	c.MaxKeys = cmp.Or(c.MaxKeys, 64)
-	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
+	c.MaxWaiting = cmp.Or(c.MaxWaiting, 4096)
 	switch {
 	case c.Journal == nil:
 		return c, fl.Invalid("Journal", "nothing", "is required")

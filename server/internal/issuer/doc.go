@@ -10,6 +10,12 @@
 // end when they expire or are dropped. Their private halves and the record of who had a token are
 // then deleted from the journal.
 //
+// # Many messages in one call
+//
+// A client may ask for the signatures of [MaxMessages] messages in one call, each under another key: for both keys of a round and for
+// the rounds to come. All of them are signed or none. The processors share the work, and calls at the same time share
+// a write to the journal.
+//
 // # Exactly once
 //
 // A signature is answered after the record of it is durable. The same message again gets the

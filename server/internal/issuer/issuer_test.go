@@ -76,9 +76,18 @@ func ask(t testing.TB, k KeyInfo, digest [32]byte) *admit.Request {
 	return r
 }
 
+// issueOne has one message signed.
+func (i *Issuer) issueOne(ctx context.Context, identity string, id [32]byte, blinded []byte) ([]byte, error) {
+	answers, err := i.Issue(ctx, identity, Message{id, blinded})
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
 func (i *Issuer) answer(t testing.TB, identity string, r *admit.Request) ([]byte, error) {
 	t.Helper()
-	return i.Issue(t.Context(), identity, r.KeyID(), r.BlindedMessage())
+	return i.issueOne(t.Context(), identity, r.KeyID(), r.BlindedMessage())
 }
 
 func mustAnswer(t testing.TB, i *Issuer, identity string, r *admit.Request) []byte {
@@ -325,7 +334,7 @@ func TestIssueRefuses(t *testing.T) {
 		"zero":              {"anna", id, make([]byte, 256), nil, "blinded_message"},
 		"above the modulus": {"anna", id, bytes.Repeat([]byte{0xFF}, 256), nil, "blinded_message"},
 	} {
-		_, err := i.Issue(t.Context(), c.identity, c.id, c.blinded)
+		_, err := i.issueOne(t.Context(), c.identity, c.id, c.blinded)
 		wantError(t, name, err, c.target, c.param)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -333,13 +342,13 @@ func TestIssueRefuses(t *testing.T) {
 	if err := i.signing.Acquire(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := i.Issue(ended, "anna", id, good)
+	_, err := i.issueOne(ended, "anna", id, good)
 	wantError(t, "an ended context", err, context.Canceled, "")
 	i.signing.Release(1)
 	if n := i.Keys()[0].Issued; n != 0 {
 		t.Errorf("%d tokens were counted", n)
 	}
-	if _, err := i.Issue(t.Context(), strings.Repeat("x", MaxIdentityBytes), id, good); err != nil {
+	if _, err := i.issueOne(t.Context(), strings.Repeat("x", MaxIdentityBytes), id, good); err != nil {
 		t.Errorf("the longest identity: %v", err)
 	}
 }
@@ -347,15 +356,23 @@ func TestIssueRefuses(t *testing.T) {
 // One client holds one place among those that wait, and the places have an end.
 func TestCallsInProgressAreBounded(t *testing.T) {
 	i := start(t, Config{Journal: journal.NewMemory(), MaxWaiting: 3})
+	messages := func(clients ...byte) (out []*signing) {
+		for _, n := range clients {
+			out = append(out, &signing{client: owner{n}})
+		}
+		return out
+	}
 	for n := range byte(3) {
-		if err := i.enter(owner{n}); err != nil {
+		wantError(t, "as many as four", i.enter(messages(n, 10, 11, 12)), ErrBusy, "")
+		if err := i.enter(messages(n)); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, "the same client", i.enter(owner{n}), ErrBusy, "")
+		wantError(t, "the same client", i.enter(messages(n)), ErrBusy, "")
 	}
-	wantError(t, "the fourth", i.enter(owner{4}), ErrBusy, "")
-	i.leave(owner{1})
-	if err := i.enter(owner{4}); err != nil {
+	wantError(t, "the fourth", i.enter(messages(4)), ErrBusy, "")
+	i.leave(messages(1, 2))
+	wantError(t, "one of two in progress", i.enter(messages(4, 0)), ErrBusy, "")
+	if err := i.enter(messages(4, 5)); err != nil {
 		t.Error(err)
 	}
 }

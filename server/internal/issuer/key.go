@@ -21,7 +21,7 @@ import (
 // key is the keys of one round: the inner one for the server, the outer one for the shuffler.
 type key struct {
 	record       record
-	inner, outer signer
+	inner, outer *signer
 	issued       atomic.Int64 // under inner
 
 	use     sync.RWMutex // held for reading by calls that sign
@@ -30,9 +30,9 @@ type key struct {
 
 // signer is one of the two keys of a round.
 type signer struct {
-	private *rsa.PrivateKey
-	public  []byte
-	id      [32]byte
+	*blindSigner
+	public []byte
+	id     [32]byte
 }
 
 // record is the keys of a round as the journal has them.
@@ -53,7 +53,7 @@ const recordVersion = 2
 type owner [2 * sha256.Size]byte
 
 // owner returns the client with an identity under one of the keys.
-func (k *key) owner(s signer, identity string) (o owner) {
+func (k *key) owner(s *signer, identity string) (o owner) {
 	mac := hmac.New(sha256.New, k.record.Owners)
 	_, _ = mac.Write([]byte(identity))
 	copy(o[:], s.id[:])
@@ -104,17 +104,21 @@ func (r record) open() (*key, error) {
 }
 
 // openSigner reads one private key. The error is about the field name of a record.
-func openSigner(name string, der []byte) (s signer, err error) {
+func openSigner(name string, der []byte) (*signer, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		return s, fl.Invalid(name, fmt.Sprintf("%d bytes", len(der)), "must be PKCS #8: %v", err)
+		return nil, fl.Invalid(name, fmt.Sprintf("%d bytes", len(der)), "must be PKCS #8: %v", err)
 	}
 	private, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return s, fl.Invalid(name, fmt.Sprintf("%T", parsed), "must be an RSA key")
+		return nil, fl.Invalid(name, fmt.Sprintf("%T", parsed), "must be an RSA key")
 	}
 	public, err := admit.MarshalKey(&private.PublicKey)
-	return signer{private: private, public: public, id: admit.KeyID(public)}, err
+	if err != nil {
+		return nil, err
+	}
+	blind, err := newBlindSigner(name, private)
+	return &signer{blindSigner: blind, public: public, id: admit.KeyID(public)}, err
 }
 
 // parseRecord reads what the journal has.

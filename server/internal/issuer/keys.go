@@ -122,7 +122,7 @@ func (i *Issuer) drop(k *key, why string) error {
 	name := []byte(keyPrefix + k.record.RoundID)
 	var b journal.Batch
 	b.Delete(name, append(name, 0)) // this round's alone
-	for _, s := range []signer{k.inner, k.outer} {
+	for _, s := range []*signer{k.inner, k.outer} {
 		tokens := []byte(tokenPrefix + string(s.id[:]))
 		b.Delete(tokens, journal.After(tokens))
 	}

@@ -132,7 +132,7 @@ func child(path string) error {
 		if err != nil {
 			return err
 		}
-		switch answer, err := i.Issue(context.Background(), "anna", admit.KeyID(k.PublicKey), blinded); {
+		switch answer, err := i.issueOne(context.Background(), "anna", admit.KeyID(k.PublicKey), blinded); {
 		case errors.Is(err, ErrIssued):
 			fmt.Println("issued")
 		case err != nil:

@@ -31,9 +31,12 @@ func newMetrics(r prometheus.Registerer, keys func() int) (*metrics, error) {
 	return m, nil
 }
 
-// answered notes an answer to a client that asked for a token.
-func (m *metrics) answered(err error) {
+// answered notes an answer to a client that asked: n tokens, or an error.
+func (m *metrics) answered(err error, n int) {
+	if err != nil {
+		n = 1
+	}
 	if m != nil {
-		m.answers.WithLabelValues(status.Code(err).String()).Inc()
+		m.answers.WithLabelValues(status.Code(err).String()).Add(float64(n))
 	}
 }

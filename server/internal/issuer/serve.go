@@ -21,8 +21,8 @@ import (
 
 const stopTimeout = 2 * time.Second
 
-// messageBytes bounds a request, which is the id of a key and a number of 256 bytes.
-const messageBytes = 4 << 10
+// messageBytes bounds a call: MaxMessages times the id of a key and a number of 256 bytes, which are base64 in JSON.
+const messageBytes = MaxMessages * 512
 
 // bounds are the bounds of each listener.
 var bounds = guard.Limits{

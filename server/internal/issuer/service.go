@@ -3,6 +3,7 @@ package issuer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -12,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -54,21 +56,47 @@ type clients struct {
 	*Issuer
 }
 
-func (c clients) IssueToken(ctx context.Context, req *service.IssueTokenRequest) (resp *service.IssueTokenResponse, err error) {
-	defer func() { c.metrics.answered(err) }()
+func (c clients) IssueToken(ctx context.Context, req *service.IssueTokenRequest) (*service.IssueTokenResponse, error) {
+	answer, err := c.issue(ctx, "IssueToken", "token_key_id", req.GetTokenKeyId(), "blinded_message", req.GetBlindedMessage())
+	if err != nil {
+		return nil, err
+	}
+	return &service.IssueTokenResponse{BlindSignature: answer}, nil
+}
+
+func (c clients) IssueTokens(ctx context.Context, req *service.IssueTokensRequest) (*service.IssueTokensResponse, error) {
+	answers, err := c.issue(ctx, "IssueTokens", "token_key_ids", req.GetTokenKeyIds(), "blinded_messages", req.GetBlindedMessages())
+	if err != nil {
+		return nil, err
+	}
+	return &service.IssueTokensResponse{BlindSignatures: answers}, nil
+}
+
+// issue answers a call of either method. ids and blinded have the ids and the messages one after the other, in fields of these names.
+func (c clients) issue(ctx context.Context, method, idField string, ids []byte, field string, blinded []byte) (answers []byte, err error) {
+	signed := 0
+	defer func() { c.metrics.answered(err, signed) }()
 	identity, err := c.admit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	id := req.GetTokenKeyId()
-	if len(id) != 32 {
-		return nil, c.fail("IssueToken", fl.Invalid("token_key_id", fmt.Sprintf("%d bytes", len(id)), "must have 32"))
+	var messages []Message
+	switch n := len(ids) / 32; {
+	case len(ids)%32 != 0 || method == "IssueToken" && n != 1:
+		return nil, c.fail(method, fl.Invalid(idField, fmt.Sprintf("%d bytes", len(ids)), "must have 32 for each key"))
+	case len(blinded) != n*admit.SignatureBytes:
+		return nil, c.fail(method, fl.Invalid(field, fmt.Sprintf("%d bytes", len(blinded)), "must have %d for each key", admit.SignatureBytes))
 	}
-	answer, err := c.Issue(ctx, identity, [32]byte(id), req.GetBlindedMessage())
+	for id := range slices.Chunk(ids, 32) {
+		messages = append(messages, Message{[32]byte(id), blinded[:admit.SignatureBytes]})
+		blinded = blinded[admit.SignatureBytes:]
+	}
+	all, err := c.Issue(ctx, identity, messages...)
 	if err != nil {
-		return nil, c.fail("IssueToken", err)
+		return nil, c.fail(method, err)
 	}
-	return &service.IssueTokenResponse{BlindSignature: answer}, nil
+	signed = len(all)
+	return slices.Concat(all...), nil
 }
 
 // operator implements the operator's service.

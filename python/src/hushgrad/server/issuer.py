@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..rounds import Round
 from .calls import Party
 from .channel import connect
+
+# The issuer signs for so many rounds in one call, under two keys each.
+_ROUNDS_PER_CALL = 32
 
 
 class Issuer(Party):
@@ -45,26 +49,39 @@ class Issuer(Party):
             connect(target, ca=ca, cert=cert, key=key, name=name, bearer=bearer), timeout
         )
 
-    def fetch(self, round_: Round) -> None:
-        """Fetch the tokens of a round that was opened with ``tokens=True``, once.
+    def fetch(self, *rounds: Round) -> None:
+        """Fetch the tokens of rounds that were opened with ``tokens=True``, each once.
 
-        A call whose answer was lost can be made again: the same tokens come.
+        The tokens of 32 rounds come in one call. Fetch the tokens of all open rounds in which the
+        client is going to take part at one moment. The moment says nothing about when the client
+        reports. A call whose answer was lost can be made again: the same tokens come.
 
         Raises
         ------
         ServerRefused
             If the issuer does not know the client, has signed another message of the client under
-            the round's key, or has no such key.
+            a round's key, or has no such key. Then it has signed nothing in this call.
         ServerUnreachable
             If there is no answer in time.
         InvalidParameter
-            If the round asks for no tokens, or the issuer's answer is no signature.
+            If a round asks for no tokens, or the issuer's answer is no signature.
         """
-        signatures: list[bytes] = []
-        for key_id, blinded in round_.token_requests:
-            fields = {"token_key_id": key_id, "blinded_message": blinded}
-            answer = self._retried(
-                lambda left, f=fields: self._call("IssueToken", timeout=left, **f)
+        for round_ in rounds:
+            if not round_.token_requests:
+                round_.take_tokens([])  # says why
+        for first in range(0, len(rounds), _ROUNDS_PER_CALL):
+            self._fetch(rounds[first : first + _ROUNDS_PER_CALL])
+
+    def _fetch(self, rounds: Sequence[Round]) -> None:
+        requests = [request for round_ in rounds for request in round_.token_requests]
+        ids, blinded = (b"".join(parts) for parts in zip(*requests, strict=True))
+        answer = self._retried(
+            lambda left: self._call(
+                "IssueTokens", timeout=left, token_key_ids=ids, blinded_messages=blinded
             )
-            signatures.append(answer.blind_signature)
-        round_.take_tokens(signatures)
+        )
+        signatures, size = answer.blind_signatures, len(blinded) // len(requests)
+        for round_ in rounds:
+            end = size * len(round_.token_requests)
+            own, signatures = signatures[:end], signatures[end:]
+            round_.take_tokens(own[i : i + size] for i in range(0, len(own), size))
