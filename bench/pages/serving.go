@@ -52,6 +52,20 @@ func serving(in []*experiment.Record) (string, error) {
 	return g.String() + "\n" + rest.String(), nil
 }
 
+// tokens lists what a core of an issuer gives in a second, beside the bare signature.
+func tokens(in []*experiment.Record) (string, error) {
+	g := newGrid("what", "setting", "a second for each core", "µs of a core", "measured: median, least and largest")
+	for _, row := range in[0].Rows {
+		v, err := numbers(row, "per_second_and_core", "us_each", "median", "low", "high")
+		if err != nil {
+			return "", err
+		}
+		rate := fmt.Sprintf("%s (%s to %s) %v", counted(v[2]), counted(v[3]), counted(v[4]), row["unit"])
+		g.add(fmt.Sprint(row["what"]), fmt.Sprint(row["setting"]), counted(v[0]), counted(v[1]), rate)
+	}
+	return g.String(), nil
+}
+
 // shards lists the rates of clusters by their shards, and what a report costs the members and the broker.
 func shards(in []*experiment.Record) (string, error) {
 	g := newGrid("shards", "processors", "reports/s: median, least and largest", "member, µs per report", "broker, µs per report: reading", "broker, µs per report: publishing", "the broker's share")

@@ -35,6 +35,19 @@ func TestShardsAreListed(t *testing.T) {
 	}
 }
 
+// A line has what a core gives first, and each cell is its column's.
+func TestTokensAreListed(t *testing.T) {
+	row := map[string]any{"what": "issuer", "setting": "one", "unit": "u", "per_second_and_core": 940.3, "us_each": 987.9, "median": 3.0, "low": 2.0, "high": 4.0}
+	in := []*experiment.Record{{Rows: []map[string]any{row}}}
+	if got, err := tokens(in); err != nil || !strings.HasSuffix(got, "|\n| issuer | one | 940 | 988 | 3 (2 to 4) u |\n") {
+		t.Errorf("%v, %s", err, got)
+	}
+	delete(row, "us_each")
+	if _, err := tokens(in); err == nil {
+		t.Error("no error for a row without a number")
+	}
+}
+
 // A line has one kind of messages with the servers that got them beside one another, and what is
 // not a rate of a server stands below.
 func TestServingPutsServersBesideOneAnother(t *testing.T) {

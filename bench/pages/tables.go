@@ -43,6 +43,7 @@ var tables = map[string]func([]*experiment.Record) (string, error){
 	"parts":             parts,
 	"serving":           serving,
 	"shards":            shards,
+	"tokens":            tokens,
 	"scale":             scaled,
 	"population":        population,
 	"extrapolated":      extrapolated,

@@ -1,6 +1,6 @@
 // Package serving measures the parameter server under load. Use it to see how many reports a
 // machine takes, or what a change to the server costs. Start with go run ./bench serve. go run ./bench
-// shards does the same for a cluster.
+// shards does the same for a cluster, and go run ./bench tokens for an issuer.
 //
 // The server is a process of its own (package bench/serving/process) and the clients are this
 // one, on the same machine, over loopback TCP. Both share its processors. Beside every rate
@@ -30,5 +30,5 @@ func Experiments() []experiment.Experiment {
 			f.StringVar(&s.profiles, "profiles", "", "`directory` for a profile of every server's processor time; empty: none is made")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) { return s.run(ctx, env) }
 		},
-	}}, experiment.ForMaintainers.All(shardsExperiment())...)
+	}, tokensExperiment()}, experiment.ForMaintainers.All(shardsExperiment())...)
 }

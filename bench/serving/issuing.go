@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,30 +20,18 @@ import (
 	"github.com/hushgrad/hushgrad/server/admit"
 )
 
-// tokensPerSecond is the unit of an issuer's rate, and of nothing else.
-const tokensPerSecond = "tokens/s"
-
-// issuing is the traffic of clients that ask an issuer for a token, each once.
-type issuing struct{ clients int }
+// issuing is the traffic of clients that ask an issuer for the tokens of some rounds, each in one call.
+type issuing struct{ clients, rounds int }
 
 func (t issuing) String() string {
-	return fmt.Sprintf("1 token per call, %d clients with a secret each", t.clients)
-}
-
-// issuing is the measurement of an issuer in a process of its own, with a journal on disk.
-func (b *bench) issuing() *measurement {
-	t := issuing{b.tokens}
-	m := &measurement{what: "issuer, journal on disk", setting: t.String(), unit: tokensPerSecond}
-	m.measure = func(ctx context.Context) ([]float64, error) {
-		return b.anew(func(dir string) ([]float64, error) {
-			got, err := t.measure(ctx, b.binary, dir)
-			return []float64{got.rate, got.server, got.clients}, err
-		})
+	call := fmt.Sprintf("tokens of %d rounds per call", t.rounds)
+	if t.rounds == 1 {
+		call = "1 token per call"
 	}
-	return m
+	return fmt.Sprintf("%s, %d clients with a secret each", call, t.clients)
 }
 
-// measure starts an issuer and lets the clients ask it for tokens of one round.
+// measure starts an issuer and lets the clients ask it for tokens.
 func (t issuing) measure(ctx context.Context, binary, dir string) (got speed, err error) {
 	bearers := filepath.Join(dir, "bearers")
 	secrets, err := t.admit(bearers)
@@ -82,30 +71,38 @@ func (t issuing) admit(file string) (secrets []string, err error) {
 	return secrets, os.WriteFile(file, []byte(lines.String()), 0o600)
 }
 
-// requests blinds a message of each client, under a new key of the issuer.
-func (t issuing) requests(ctx context.Context, operator string) (all []*admit.Request, err error) {
+// requests blinds the messages of each client, each under another new key of the issuer.
+func (t issuing) requests(ctx context.Context, operator string) (all [][]*admit.Request, err error) {
 	conn, err := grpc.NewClient(operator, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	key, err := service.NewIssuerOperatorClient(conn).CreateKey(ctx, &service.CreateKeyRequest{RoundId: "tokens"})
-	if err != nil {
-		return nil, err
-	}
-	for range t.clients {
-		r, err := admit.NewRequest(key.GetKey().GetPublicKey(), [32]byte{1})
+	keys := make([][]byte, t.rounds)
+	for i := range keys {
+		key, err := service.NewIssuerOperatorClient(conn).CreateKey(ctx, &service.CreateKeyRequest{RoundId: fmt.Sprint("tokens", i)})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		keys[i] = key.GetKey().GetPublicKey()
+	}
+	for range t.clients {
+		var own []*admit.Request
+		for _, key := range keys {
+			r, err := admit.NewRequest(key, [32]byte{1})
+			if err != nil {
+				return nil, err
+			}
+			own = append(own, r)
+		}
+		all = append(all, own)
 	}
 	return all, nil
 }
 
-// settled waits until a process does nothing: an issuer makes its next key ahead of time.
+// settled waits until a process does nothing: an issuer makes its next keys ahead of time, a second after the last ones were taken.
 func settled(ctx context.Context, p *Process) error {
-	const look, little = 200 * time.Millisecond, 1e-3 // seconds of processor time
+	const look, little = 1500 * time.Millisecond, 5e-3 // seconds of processor time
 	before, _, err := p.Processors()
 	for err == nil {
 		select {
@@ -123,7 +120,7 @@ func settled(ctx context.Context, p *Process) error {
 }
 
 // ask lets the clients ask at the same time, as many as there are callers. An answer that makes no token is an error.
-func (t issuing) ask(ctx context.Context, p *Process, secrets []string, requests []*admit.Request) (speed, error) {
+func (t issuing) ask(ctx context.Context, p *Process, secrets []string, requests [][]*admit.Request) (speed, error) {
 	server, clients, err := p.Processors()
 	if err != nil {
 		return speed{}, err
@@ -132,26 +129,36 @@ func (t issuing) ask(ctx context.Context, p *Process, secrets []string, requests
 	start := time.Now()
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(callers)
-	for i, r := range requests {
-		issuer, id := service.NewIssuerClient(p.Conns[i%len(p.Conns)]), r.KeyID()
+	for i, own := range requests {
+		issuer, call := service.NewIssuerClient(p.Conns[i%len(p.Conns)]), &service.IssueTokensRequest{}
+		for _, r := range own {
+			id := r.KeyID()
+			call.TokenKeyIds, call.BlindedMessages = append(call.TokenKeyIds, id[:]...), append(call.BlindedMessages, r.BlindedMessage()...)
+		}
 		group.Go(func() error {
 			shows := metadata.AppendToOutgoingContext(inner, "authorization", "Bearer "+secrets[i])
-			resp, err := issuer.IssueToken(shows, &service.IssueTokenRequest{TokenKeyId: id[:], BlindedMessage: r.BlindedMessage()})
-			answers[i] = resp.GetBlindSignature()
+			resp, err := issuer.IssueTokens(shows, call)
+			answers[i] = resp.GetBlindSignatures()
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return speed{}, err
 	}
-	took, tokens := time.Since(start), float64(t.clients)
+	took, tokens := time.Since(start), float64(t.clients*t.rounds)
 	serverAfter, clientsAfter, err := p.Processors()
 	if err != nil {
 		return speed{}, err
 	}
-	for i, r := range requests {
-		if _, err := r.Finalize(answers[i]); err != nil {
-			return speed{}, err
+	for i, own := range requests {
+		got := slices.Collect(slices.Chunk(answers[i], admit.SignatureBytes))
+		if len(got) != len(own) {
+			return speed{}, fmt.Errorf("%d signatures for %d messages", len(got), len(own))
+		}
+		for n, r := range own {
+			if _, err := r.Finalize(got[n]); err != nil {
+				return speed{}, err
+			}
 		}
 	}
 	return speed{tokens / took.Seconds(), (serverAfter - server) / tokens, (clientsAfter - clients) / tokens}, nil

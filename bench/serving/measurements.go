@@ -14,7 +14,7 @@ type measurement struct {
 	atMost        bool         // the aim is a bound from above
 	ceiling       *measurement // the same messages to gRPC alone, if that means anything
 	series        string       // in the picture; empty: it is not there
-	reports       int          // in a message, for the picture
+	reports       int          // in a message, or tokens in a call
 	// measure returns the number, and after it, if it is a rate of a server, the seconds of
 	// processor time per report: the server's and the clients'.
 	measure func(context.Context) ([]float64, error)
@@ -76,7 +76,7 @@ func (b *bench) measurements() (all []*measurement) {
 	}
 	all = append(all, b.forwarding(sealed{load: b.wide, reports: b.sealed}, 12_000),
 		b.forwarding(sealed{load: b.wide, reports: b.tokens, issuer: b.issuer}, 8_000))
-	return append(all, b.issuing(), b.recovery(), b.memory(), b.besidePrio3())
+	return append(all, b.recovery(), b.memory(), b.besidePrio3())
 }
 
 // rate is the measurement of a kind of traffic to the server of a role.
@@ -135,7 +135,6 @@ func (b *bench) notes(repeats int, busy float64) []string {
 		fmt.Sprintf("The clients send %d reports that were encoded before, again and again, in batches that the server takes for new ones.", poolReports),
 		fmt.Sprintf("With tokens the clients send %d reports, and make the tokens before that. The server verifies each.", b.tokens),
 		fmt.Sprintf("Sealed reports are %d, or %d with tokens: HPKE with X25519, made before. A shuffler sends them in messages of %d and %d calls at once. The server opens each.", b.sealed, b.tokens, sealedPerMessage, sealedCalls),
-		"Clients of the issuer blind their messages before. The issuer's µs are for a token: it admits the client, signs, and keeps a record on disk.",
 		"gRPC alone receives the same messages and drops them. Server µs and client µs are the processor time of the two processes per report, also when other work makes them wait. Recovery is from the start of a process to its first answer with all reports, after a kill.",
 		"Journals on disk are below --dir, or where the system keeps temporary files. They need a real disk there.",
 		fmt.Sprintf("The load average of the machine was %.1f before the run and %.1f after it, the measurement included. Other work makes rates too low.", busy, loadAverage()),

@@ -51,6 +51,7 @@ func TestOnRealProcesses(t *testing.T) {
 	}()
 	t.Run("every measurement", func(sub *testing.T) { measureAll(t.Context(), sub, b) })
 	t.Run("reports that are not counted", func(sub *testing.T) { notCounted(t.Context(), sub, b) })
+	t.Run("every measurement of an issuer", func(sub *testing.T) { issuesAll(t.Context(), sub, b) })
 	t.Run("tokens that are not given", func(sub *testing.T) { notGiven(t.Context(), sub, b) })
 }
 
@@ -114,7 +115,7 @@ func notCounted(ctx context.Context, t *testing.T, b *bench) {
 
 // An issuer that refuses a client is an error and no rate: here one of two has the other's secret.
 func notGiven(ctx context.Context, t *testing.T, b *bench) {
-	few, dir := issuing{2}, t.TempDir()
+	few, dir := issuing{2, 1}, t.TempDir()
 	bearers := filepath.Join(dir, "bearers")
 	secrets, err := few.admit(bearers)
 	if err != nil {
@@ -139,20 +140,6 @@ func notGiven(ctx context.Context, t *testing.T, b *bench) {
 	}
 	if got, err := few.ask(ctx, p, []string{secrets[0], secrets[0]}, requests); err == nil {
 		t.Errorf("one client got two tokens, %+v", got)
-	}
-}
-
-// One measurement is an issuer's, so that a page can name its row by the unit.
-func TestTheIssuerIsMeasured(t *testing.T) {
-	b := &bench{wide: &load{}, narrow: &load{}, tokens: 2048, issuer: &issuer{}}
-	var found []string
-	for _, m := range b.measurements() {
-		if m.unit == tokensPerSecond {
-			found = append(found, m.setting)
-		}
-	}
-	if len(found) != 1 || !strings.Contains(found[0], "2048 clients") {
-		t.Errorf("%q are measured in %s, want one", found, tokensPerSecond)
 	}
 }
 

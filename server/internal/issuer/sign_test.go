@@ -61,7 +61,7 @@ func TestSignaturesAreThePowersOfTheMessages(t *testing.T) {
 // private key. So it is not given out.
 func TestAFaultGivesNoKeyAway(t *testing.T) {
 	private, s := newSigner(t)
-	s.dp[len(s.dp)-1] ^= 2 // a bit of the memory changes
+	s.p.d[len(s.p.d)-1] ^= 2 // a bit of the memory changes
 	number, err := s.number(big.NewInt(2).FillBytes(make([]byte, admit.SignatureBytes)))
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +72,10 @@ func TestAFaultGivesNoKeyAway(t *testing.T) {
 	}
 	_, err = newBlindSigner("outer", &rsa.PrivateKey{PublicKey: private.PublicKey, D: private.D, Primes: append(private.Primes[:2:2], big.NewInt(3))})
 	wantError(t, "three primes", err, nil, "outer")
+	short := rsa.PrivateKey{PublicKey: private.PublicKey, D: private.D, Primes: []*big.Int{private.Primes[0], big.NewInt(65537)}}
+	short.Precomputed = private.Precomputed
+	_, err = newBlindSigner("outer", &short)
+	wantError(t, "a short prime", err, nil, "outer")
 }
 
 // The rate of an issuer's processor is at most one signature in this time. crypto/rsa's is for comparison: it pads, and has the same
