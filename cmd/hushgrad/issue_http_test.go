@@ -137,8 +137,8 @@ func TestAClientGetsItsTokenOverHTTP(t *testing.T) {
 		"a short key":      {tokenBody(id[1:], request.BlindedMessage()), []string{"Authorization", bearer}, 400, "token_key_id"},
 		"a short message":  {tokenBody(id[:], request.BlindedMessage()[1:]), []string{"Authorization", bearer}, 400, "blinded_message"},
 		"a large number":   {tokenBody(id[:], bytes.Repeat([]byte{0xFF}, 256)), []string{"Authorization", bearer}, 400, "blinded_message"},
-		"a long message":   {tokenBody(id[:], make([]byte, 6000)), []string{"Authorization", bearer}, 429, "resource_exhausted"},
-		"a long body":      {strings.Repeat(" ", 20<<10), []string{"Authorization", bearer}, 429, "resource_exhausted"},
+		"a long message":   {tokenBody(id[:], make([]byte, 40_000)), []string{"Authorization", bearer}, 429, "resource_exhausted"},
+		"a long body":      {strings.Repeat(" ", 160<<10), []string{"Authorization", bearer}, 429, "resource_exhausted"},
 		"an unknown name":  {`{"token": ""}`, []string{"Authorization", bearer}, 400, "token"},
 		"compressed":       {body, []string{"Authorization", bearer, "Content-Encoding", "gzip"}, 501, "must not be compressed"},
 		"nothing in it":    {`{}`, []string{"Authorization", bearer}, 400, "token_key_id"},
@@ -173,6 +173,10 @@ func TestAClientGetsItsTokenOverHTTP(t *testing.T) {
 	signature := signatureIn(t, text)
 	if _, text := answerTo(t, secure(t, &tls.Config{RootCAs: pool}, true), http.MethodPost, url, body, "authorization", "bearer "+secret); !bytes.Equal(signatureIn(t, text), signature) {
 		t.Errorf("the same message again: %s", text)
+	}
+	many := fmt.Sprintf(`{"tokenKeyIds": %q, "blindedMessages": %q}`, base64.StdEncoding.EncodeToString(id[:]), base64.StdEncoding.EncodeToString(request.BlindedMessage()))
+	if code, text := answerTo(t, client, http.MethodPost, url+"s", many, "Authorization", bearer); code != http.StatusOK || !strings.Contains(text, base64.StdEncoding.EncodeToString(signature)) {
+		t.Errorf("the same message among many: %d %s", code, text)
 	}
 	if code, text := answerTo(t, client, http.MethodPost, url, second, "Authorization", bearer); code != http.StatusConflict || !strings.Contains(text, "already_exists") {
 		t.Errorf("a second token: %d %s", code, text)
