@@ -103,7 +103,7 @@ type logWitnessFlags struct {
 }
 
 func newLogWitness() *cobra.Command {
-	return newJob("witness --log URL --key KEY --key-file FILE --state FILE [flags]", "sign that a log only grows", `Looks at the checkpoint of a log again and again, checks that it continues the last one that this
+	return newJob("witness --log URL --key KEY [flags]", "sign that a log only grows", `Looks at the checkpoint of a log again and again, checks that it continues the last one that this
 witness has signed, signs it and gives the signature to the server. A witness that finds that the log has
 forked prints the two checkpoints that prove it, and signs nothing more. Run it away from the server,
 and keep its state: a witness that forgets what it saw signs a fork.`, &logWitnessFlags{})

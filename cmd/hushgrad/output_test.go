@@ -59,8 +59,9 @@ func TestResultsHaveAForm(t *testing.T) {
 	without := map[string]bool{
 		"hushgrad": true, "hushgrad serve": true, "hushgrad shuffle": true, "hushgrad issue": true, // services log
 		"hushgrad rounds": true, "hushgrad new": true, "hushgrad account": true, "hushgrad ledger": true,
-		"hushgrad ledger export": true, // a form of its own
-		"hushgrad man":           true, "hushgrad configuration": true, "hushgrad exit-codes": true,
+		"hushgrad ledger export": true,                                                             // a form of its own
+		"hushgrad log":           true, "hushgrad log witness": true, "hushgrad log monitor": true, // they follow a log
+		"hushgrad man": true, "hushgrad configuration": true, "hushgrad exit-codes": true,
 	}
 	every(newRoot(), func(c *cobra.Command) {
 		if has := c.Flags().Lookup(outputFlag) != nil; has == without[c.CommandPath()] {
