@@ -32,8 +32,8 @@ pages: ## the numbers of the pages, after a new result
 bench: ## list the experiments
 	go run ./bench
 
-build: ## the program hushgrad, as in a release
-	GOWORK=off CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" ./cmd/hushgrad
+build: ## the programs of a release, into bin
+	GOWORK=off CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" -o bin/ ./cmd/hushgrad ./cmd/hushgrad-broker ./cmd/hushgrad-draw
 
 wheel: ## the Python package for this machine
 	python3 -m pip wheel --no-deps -w dist ./python

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
@@ -177,5 +179,5 @@ func (r *Result) validate() error {
 	if r.Plot == nil {
 		return nil
 	}
-	return r.Plot.Validate()
+	return paint.Validate(r.Plot)
 }

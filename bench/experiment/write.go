@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
@@ -40,7 +42,7 @@ func Write(ctx context.Context, dir, name string, from Origin, r *Result) error 
 	if r.Plot != nil {
 		png, svg, pdf := file{ending: ".png"}, file{ending: ".svg"}, file{ending: ".pdf"}
 		files = append(files, &png, &svg, &pdf)
-		err = errors.Join(err, r.Plot.WritePNG(&png.data), r.Plot.WriteSVG(&svg.data), r.Plot.WritePDF(&pdf.data))
+		err = errors.Join(err, paint.PNG(&png.data, r.Plot), paint.SVG(&svg.data, r.Plot), paint.PDF(&pdf.data, r.Plot))
 	}
 	if err != nil {
 		return err

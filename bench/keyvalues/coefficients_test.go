@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 	"testing"
+
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 )
 
 // At ε = ln 9 the optimized allocation has a = 1/2, b = 1/6 and p = 9/10: g = (1/6)/0.4² and
@@ -30,7 +32,7 @@ func TestCoefficientsOfTheFigure(t *testing.T) {
 		t.Errorf("%d rows, %v, %v", len(r.Rows), r.Verdicts, err)
 	}
 	complete(t, r.Verdicts)
-	if err := r.Plot.WriteSVG(io.Discard); err != nil {
+	if err := paint.SVG(io.Discard, r.Plot); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
@@ -57,7 +59,7 @@ func TestFiguresRunRepeatAndResume(t *testing.T) {
 		if len(curves) != f.curves || len(first.Rows) != 2*3*f.curves || len(first.Verdicts) != f.verdicts {
 			t.Errorf("figure %d: %d rows of %v, %d verdicts", f.number, len(first.Rows), curves, len(first.Verdicts))
 		}
-		if err := first.Plot.WriteSVG(io.Discard); err != nil {
+		if err := paint.SVG(io.Discard, first.Plot); err != nil {
 			t.Errorf("figure %d: %v", f.number, err)
 		}
 	}

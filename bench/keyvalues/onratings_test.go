@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 )
@@ -40,7 +42,7 @@ func TestPairsOfAFileAreMeasured(t *testing.T) {
 		if !strings.Contains(strings.Join(r.Notes, "\n"), "ratings.csv: 90 % of the clients hold at most 3 pairs") {
 			t.Errorf("notes %q", r.Notes)
 		}
-		if err := r.Plot.WriteSVG(io.Discard); err != nil {
+		if err := paint.SVG(io.Discard, r.Plot); err != nil {
 			t.Error(err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
@@ -58,7 +60,7 @@ func TestSweepsRunRepeatAndResume(t *testing.T) {
 			}
 		}
 		complete(t, first.Verdicts)
-		if err := first.Plot.WriteSVG(io.Discard); err != nil {
+		if err := paint.SVG(io.Discard, first.Plot); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

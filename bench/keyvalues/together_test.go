@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -78,7 +80,7 @@ func TestFiguresTogetherAreTheFigures(t *testing.T) {
 	if len(rows) != 0 || len(verdicts) != 3+len(pairsOfFigures) {
 		t.Errorf("%d more rows and %d more verdicts", len(rows), len(verdicts))
 	}
-	if err := all.Plot.WriteSVG(io.Discard); err != nil {
+	if err := paint.SVG(io.Discard, all.Plot); err != nil {
 		t.Error(err)
 	}
 }

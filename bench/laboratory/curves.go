@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -102,5 +104,5 @@ func beside(r *experiment.Result, points []curvePoint, path string) error {
 		}
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("The figure has curves of a file beside ours: %q.", names))
-	return r.Plot.Validate()
+	return paint.Validate(r.Plot)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/demands"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/keyvalues"
@@ -60,7 +62,7 @@ func TestFiguresCanBeRead(t *testing.T) {
 			if r.Plot == nil && e.Kind == experiment.Ours { // a table of the reader's numbers
 				return
 			}
-			if err := r.Plot.Validate(); err != nil { // two series that look alike, among others
+			if err := paint.Validate(r.Plot); err != nil { // two series that look alike, among others
 				t.Error(err)
 			}
 			repeated := !slices.Contains(e.Without, experiment.FlagRepeats)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
@@ -152,7 +154,7 @@ func (f form) picture(r *experiment.Record, conditions []string) (*figure.Figure
 	if f.low != "" {
 		fig.ErrorBars = experiment.ErrorBars
 	}
-	if err := fig.Validate(); err != nil {
+	if err := paint.Validate(fig); err != nil {
 		return nil, "", err
 	}
 	return fig, f.text(fig), nil
@@ -224,6 +226,6 @@ func (f form) text(fig *figure.Figure) string {
 // svg draws a picture.
 func svg(fig *figure.Figure) (string, error) {
 	var b bytes.Buffer
-	err := fig.WriteSVG(&b)
+	err := paint.SVG(&b, fig)
 	return b.String(), err
 }

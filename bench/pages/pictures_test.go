@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/figure"
 )
@@ -100,7 +102,7 @@ func TestKindsOfCurvesLookDifferent(t *testing.T) {
 	}
 	solid, open := 0, 0
 	for name, f := range made(t).figures {
-		if err := f.Validate(); err != nil { // two names that look alike
+		if err := paint.Validate(f); err != nil { // two names that look alike
 			t.Errorf("%s: %v", name, err)
 		}
 		if !f.Narrow {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -104,7 +106,7 @@ func TestExperimentsRunAndRepeat(t *testing.T) {
 		if !reflect.DeepEqual(results[0].Rows, results[len(results)-1].Rows) {
 			t.Errorf("%s: 1 and 2 jobs give different rows", e.Name)
 		}
-		if err := results[0].Plot.WriteSVG(io.Discard); err != nil {
+		if err := paint.SVG(io.Discard, results[0].Plot); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}

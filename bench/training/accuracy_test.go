@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -88,7 +90,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("row %v", row)
 		}
 	}
-	if err := results[0].Plot.WriteSVG(io.Discard); err != nil {
+	if err := paint.SVG(io.Discard, results[0].Plot); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

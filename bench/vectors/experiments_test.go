@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
@@ -38,7 +40,7 @@ func results(t *testing.T, names ...string) map[string]*experiment.Result {
 		if err := r.Validate(); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
-		if err := r.Plot.WriteSVG(io.Discard); err != nil {
+		if err := paint.SVG(io.Discard, r.Plot); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 		for _, v := range r.Verdicts {

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
 	"github.com/hushgrad/hushgrad/plan"
@@ -28,7 +35,7 @@ type answerForms struct {
 
 func (a *answerForms) bind(f *flag.FlagSet) {
 	f.Func("plot", "`file` for a picture of the curve: .png, .svg or .pdf", func(path string) error {
-		if _, ok := pictures[filepath.Ext(path)]; !ok {
+		if !slices.Contains(figure.Forms, filepath.Ext(path)) {
 			return errors.New("must end with .png, .svg or .pdf")
 		}
 		a.plot = path
@@ -37,22 +44,35 @@ func (a *answerForms) bind(f *flag.FlagSet) {
 	a.output.bind(f)
 }
 
-// validate refuses a picture that cannot be written.
+// validate refuses a picture that cannot be drawn or written.
 func (a *answerForms) validate() error {
 	if a.plot == "" {
 		return nil
 	}
-	return command.Place("--plot", a.plot)
+	if err := command.Place("--plot", a.plot); err != nil {
+		return err
+	}
+	_, err := painter()
+	return err
 }
 
-// pictures are the forms of a figure by the ending of its file.
-var pictures = map[string]func(*figure.Figure, io.Writer) error{
-	".png": (*figure.Figure).WritePNG, ".svg": (*figure.Figure).WriteSVG, ".pdf": (*figure.Figure).WritePDF,
+// painter returns the path of hushgrad-draw, which draws pictures: beside this program, or in the PATH.
+func painter() (string, error) {
+	const name = "hushgrad-draw"
+	if own, err := os.Executable(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(own), name)); err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fl.Invalid("--plot", name, "must be beside hushgrad or in the PATH, this program draws no pictures itself: an archive of a release has both, and \"go install ./cmd/hushgrad-draw\" in a clone makes it")
+	}
+	return path, nil
 }
 
-// draw writes the figure of --plot, if one was asked for, in the form of the ending of its file. It takes no context: the curve
-// is computed.
-func (a *answerForms) draw(curve func() (*figure.Figure, error)) error {
+// draw lets hushgrad-draw write the figure of --plot, if one was asked for, in the form of the ending of its file.
+func (a *answerForms) draw(ctx context.Context, curve func() (*figure.Figure, error)) error {
 	if a.plot == "" {
 		return nil
 	}
@@ -60,8 +80,20 @@ func (a *answerForms) draw(curve func() (*figure.Figure, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := command.Replace(context.Background(), a.plot, func(w io.Writer) error { return pictures[filepath.Ext(a.plot)](f, w) }); err != nil {
+	path, err := painter()
+	if err != nil {
+		return err
+	}
+	var figure, said bytes.Buffer
+	if err := f.Write(&figure); err != nil {
 		return fmt.Errorf("--plot: %w", err)
+	}
+	if err := command.Replace(ctx, a.plot, func(w io.Writer) error {
+		painting := exec.CommandContext(ctx, path, filepath.Ext(a.plot))
+		painting.Stdin, painting.Stdout, painting.Stderr = &figure, w, &said
+		return painting.Run()
+	}); err != nil {
+		return fmt.Errorf("--plot: %s: %w: %s", path, cmp.Or(ctx.Err(), err), strings.TrimSpace(said.String()))
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (q *amplifyFlags) run(ctx context.Context, std command.Streams) error {
 		return err
 	}
 	q.epsilon = answer.Epsilon
-	if err := q.draw(func() (*figure.Figure, error) { return q.curves(ctx, q.delta, std.Err) }); err != nil {
+	if err := q.draw(ctx, func() (*figure.Figure, error) { return q.curves(ctx, q.delta, std.Err) }); err != nil {
 		return err
 	}
 	return q.output.print(std.Out, answer, answer.print)

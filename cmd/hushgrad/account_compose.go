@@ -148,7 +148,7 @@ func (q *composeFlags) run(ctx context.Context, std command.Streams) error {
 	}
 	answer := composed{Events: events, Count: loss.Count(), Delta: q.delta, Epsilon: bounds.Upper, Error: bounds.Error()}
 	answer.classical()
-	if err := q.draw(func() (*figure.Figure, error) { return lossCurve(ctx, loss, bounds.Upper, std.Err) }); err != nil {
+	if err := q.draw(ctx, func() (*figure.Figure, error) { return lossCurve(ctx, loss, bounds.Upper, std.Err) }); err != nil {
 		return err
 	}
 	return q.output.print(std.Out, answer, answer.print)

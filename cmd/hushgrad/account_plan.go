@@ -190,7 +190,7 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 			bar.Describe("counting clients")
 			return q.refuse(ctx, std, d, s.Error, bar)
 		}
-		if err := q.draw(func() (*figure.Figure, error) { return planCurve(ctx, d) }); err != nil {
+		if err := q.draw(ctx, func() (*figure.Figure, error) { return planCurve(ctx, d) }); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -329,5 +330,17 @@ func TestAccountRefuses(t *testing.T) {
 	}
 	if text := ask(t, nil, "--help"); !strings.Contains(text, "amplify") || !strings.Contains(text, "plan") {
 		t.Errorf("usage: %s", text)
+	}
+}
+
+// Without hushgrad-draw a picture is refused before anything is computed, and the error says where the program is to be had.
+func TestPicturesNeedTheirProgram(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	file := filepath.Join(t.TempDir(), "curve.svg")
+	ctx, stop := context.WithCancel(t.Context())
+	stop() // which ends computations with the code 130
+	var text strings.Builder
+	if code := call(ctx, []string{"account", "compose", "--epsilon", "1", "--plot", file}, io.Discard, &text); code != 2 || !strings.Contains(text.String(), "--plot: got \"hushgrad-draw\"") || !strings.Contains(text.String(), "go install ./cmd/hushgrad-draw") {
+		t.Errorf("without the program: exit code %d, %q", code, text.String())
 	}
 }

@@ -32,8 +32,9 @@ func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
 	if status, text := page(t, http.DefaultClient, monitor+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, errNotMet.Error()) {
 		t.Errorf("%d %q while the brokers are away", status, text)
 	}
+	startBroker(t, broker)
 	first := runRole(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", "127.0.0.1:0", "--seal-keys", keys,
-		"--data", filepath.Join(dir, "b"), "--nats", "embedded", "--nats-listen", broker, "--shard", "0/2")
+		"--data", filepath.Join(dir, "b"), "--nats", "nats://"+broker, "--nats-replicas", "1", "--shard", "0/2")
 	first.waitFor(t, "shard taken")
 	member.waitFor(t, "shard taken")
 	shuffler.waitFor(t, "msg=serving")

@@ -128,7 +128,7 @@ func (s *serveFlags) validate(*flag.FlagSet) error {
 	bounds := append(limitsOf(s.config.Limits),
 		limit{"--max-open-rounds", int64(s.config.MaxOpenRounds)}, limit{"--keep-rounds", int64(s.config.KeepRounds)})
 	return cmp.Or(positive(bounds...), s.shuffler.validate(s.listening, s.state), s.http.validate(s.listening),
-		s.dashboard.validate(), s.logged.validate(s.cluster), s.cluster.validate(s.state, s.shuffler), s.operated.validate())
+		s.dashboard.validate(), s.logged.validate(s.cluster), s.cluster.validate(s.shuffler), s.operated.validate())
 }
 
 // serveMember is run as a member of a cluster. The listeners are open while this member leads.
@@ -151,7 +151,7 @@ func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, 
 	}
 	defer monitor.close()
 	go monitor.serve()
-	cluster, leave, err := s.cluster.meet(ctx, s.state.dir, logger)
+	cluster, leave, err := s.cluster.meet(ctx, logger)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,30 +12,31 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/broker"
 )
 
-// From the shell: two members and a shuffler at an embedded broker. Whichever member leads, all
+// From the shell: two members and a shuffler at a broker. Whichever member leads, all
 // others find it.
 func TestAClusterFromTheShell(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	broker, keys := freeAddress(t), filepath.Join(dir, "keys")
+	at, keys := startBroker(t, "127.0.0.1:0"), filepath.Join(dir, "keys")
 	var operators, shufflers []string
 	member := func(name string, flags ...string) *log {
 		operators, shufflers = append(operators, freeAddress(t)), append(shufflers, freeAddress(t))
 		return runRole(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", operators[len(operators)-1],
 			"--shuffler-listen", shufflers[len(shufflers)-1], "--seal-keys", keys, "--data", filepath.Join(dir, name)}, flags...)...)
 	}
-	first := member("a", "--nats", "embedded", "--nats-listen", broker, "--shard", "0/2", "--metrics-listen", "127.0.0.1:0")
+	first := member("a", "--nats", at, "--nats-replicas", "1", "--shard", "0/2", "--metrics-listen", "127.0.0.1:0")
 	first.waitFor(t, "this member leads")
 	if text := refusal(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", "127.0.0.1:0", "--seal-keys", keys,
-		"--data", filepath.Join(dir, "other"), "--nats", "nats://"+broker, "--nats-replicas", "1", "--shard", "1/3"); !strings.Contains(text, `--shard: got "1/3"`) || !strings.Contains(text, "must be 2") {
+		"--data", filepath.Join(dir, "other"), "--nats", at, "--nats-replicas", "1", "--shard", "1/3"); !strings.Contains(text, `--shard: got "1/3"`) || !strings.Contains(text, "must be 2") {
 		t.Errorf("another number of shards: %q", text)
 	}
-	member("b", "--nats", "nats://"+broker, "--nats-replicas", "1", "--shard", "1/2").waitFor(t, "shard taken")
+	member("b", "--nats", at, "--nats-replicas", "1", "--shard", "1/2").waitFor(t, "shard taken")
 	fingerprint := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(first.String())[1]
 	shuffler := runRole(t, "shuffle", "--name", "127.0.0.1", "--floor", "3", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "shuffler"),
-		"--upstream", strings.Join(shufflers, ","), "--nats", "nats://"+broker).addresses(t, 1)[0]
+		"--upstream", strings.Join(shufflers, ","), "--nats", at).addresses(t, 1)[0]
 	operator := strings.Join([]string{operators[1], operators[0]}, ",")
 	printed(t, "round", "--server", operator, "--id", "r", "--dim", "4", "--epsilon", "2", "--min-reports", "3", "--param", "sparsity=2", "--shuffler", "127.0.0.1")
 	pairs := writeFile(t, dir, "pairs.csv", "anna,1,0.5\nbert,2,0.25\n")
@@ -65,6 +67,17 @@ func TestAClusterFromTheShell(t *testing.T) {
 			t.Fatalf("pages name figures that a member does not show: %v", missing)
 		}
 	}
+}
+
+// startBroker starts a broker that ends with the test, and returns its URL.
+func startBroker(t *testing.T, address string) string {
+	t.Helper()
+	b, err := broker.Start(broker.Config{Dir: t.TempDir(), Listen: address, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b.URL()
 }
 
 // namedFigures are the figures of a cluster that the page, the alerts and the dashboard name.
@@ -98,32 +111,28 @@ func (l *log) waitFor(t *testing.T, text string) {
 
 func TestServeRefusesFlagsOfAClusterThatIsNone(t *testing.T) {
 	base := []string{"--shuffler-listen", "127.0.0.1:0"}
-	embedded := append(base[:2:2], "--nats", "embedded")
+	local := append(base[:2:2], "--nats", "nats://127.0.0.1:1")
 	remote := append(base[:2:2], "--nats", "nats://127.0.0.1:1", "--shard", "0/2")
-	for _, good := range [][]string{append(embedded[:4:4], "--shard", "*/1"), remote, append(embedded[:4:4], "--shard", "1/2", "--nats-config", "f", "--nats-listen", "127.0.0.1:0")} {
+	for _, good := range [][]string{append(local[:4:4], "--shard", "*/1"), remote} {
 		if err := parse("serve", &serveFlags{}, good...); err != nil {
 			t.Errorf("%v: %v", good, err)
 		}
+	}
+	if err := parse("serve", &serveFlags{}, append(base[:2:2], "--nats", "embedded", "--shard", "0/2")...); err == nil || !strings.Contains(err.Error(), "hushgrad-broker --data DIR") {
+		t.Errorf("a broker inside: %v", err)
 	}
 	for _, c := range []struct {
 		param string
 		args  []string
 	}{
 		{"--shard", []string{"--shard", "0/2"}},
-		{"--nats-config", []string{"--nats-config", "f"}},
-		{"--nats-listen", []string{"--nats-listen", "f"}},
 		{"--nats-creds", []string{"--nats-creds", "f"}},
-		{"--shuffler-listen", []string{"--nats", "embedded", "--shard", "0/2"}},
-		{"--shard", embedded},
-		{"--shard", append(embedded[:4:4], "--shard", "2/2")},
-		{"--shard", append(embedded[:4:4], "--shard", "2")},
-		{"--shard", append(embedded[:4:4], "--shard", "a/2")},
-		{"--shard", append(embedded[:4:4], "--shard", "*/0")},
-		{"--data", append(embedded[:4:4], "--shard", "0/2", "--data", "none", "--seal-keys", "k")},
-		{"--nats-listen", append(embedded[:4:4], "--shard", "0/2", "--nats-listen", ":4222")},
-		{"--nats-creds", append(embedded[:4:4], "--shard", "0/2", "--nats-creds", "f")},
-		{"--nats-listen", append(remote[:6:6], "--nats-listen", "127.0.0.1:0")},
-		{"--nats-config", append(remote[:6:6], "--nats-config", "f")},
+		{"--shuffler-listen", []string{"--nats", "nats://127.0.0.1:1", "--shard", "0/2"}},
+		{"--shard", local},
+		{"--shard", append(local[:4:4], "--shard", "2/2")},
+		{"--shard", append(local[:4:4], "--shard", "2")},
+		{"--shard", append(local[:4:4], "--shard", "a/2")},
+		{"--shard", append(local[:4:4], "--shard", "*/0")},
 		{"--nats", append(base[:2:2], "--shard", "0/2", "--nats", "nats://192.0.2.1:4222")},
 		{"--nats", append(base[:2:2], "--shard", "0/2", "--nats", "nats://127.0.0.1:1,nats://broker.example:4222")},
 		{"--nats", append(base[:2:2], "--shard", "0/2", "--nats", "127.0.0.1:4222")},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -22,6 +25,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
+	if filepath.Base(os.Args[0]) == "hushgrad-draw" {
+		command.Main("hushgrad-draw", paint.Run)
+	}
 	debug.SetGCPercent(400) // the commands leave little behind: collecting it took an eighth of the time
 	dir, err := os.MkdirTemp("", "hushgrad")
 	if err != nil {
@@ -29,9 +35,21 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.Unsetenv("STATE_DIRECTORY")
 	_ = os.Setenv("XDG_STATE_HOME", dir)
+	if err := paints(dir); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// paints puts hushgrad-draw, which this binary is under the name, into the PATH.
+func paints(dir string) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Symlink(own, filepath.Join(dir, "hushgrad-draw")), os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")))
 }
 
 func TestTheStateHasItsUsualPlace(t *testing.T) {

@@ -1,4 +1,3 @@
-// Package figure draws the pictures of the commands: panels of curves, marks and bars with
-// error bars, as PNG, SVG or PDF. Use it wherever a command writes a picture, so that all of
-// them look alike. Start with [Figure] and [Figure.WritePNG].
+// Package figure describes pictures: panels of curves, marks and bars with error bars. Use it wherever a
+// command makes a picture. Start with [Figure]. Package paint below it draws the figure.
 package figure

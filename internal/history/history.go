@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure"
@@ -155,7 +157,7 @@ func (h *History) Write(dir, title string, summary any) error {
 	}{
 		{"summary.json", func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }},
 		{"history.csv", h.writeCSV},
-		{h.measure.Column + ".png", h.figure(title).WritePNG},
+		{h.measure.Column + ".png", func(w io.Writer) error { return paint.PNG(w, h.figure(title)) }},
 	} {
 		if err := command.Replace(context.Background(), filepath.Join(dir, file.name), file.write); err != nil {
 			return fmt.Errorf("--out: %s: %w", file.name, err)

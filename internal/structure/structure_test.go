@@ -255,6 +255,9 @@ func TestTheBinaryHoldsNoExperiments(t *testing.T) {
 		path, ours := inModule(dep)
 		// account plan rehearses runs on generated pictures, and needs no more of the demo.
 		pictures := path == "examples/mnist/dataset" || path == "trainer/features"
+		if below(dep, "github.com/nats-io/nats-server") || below(dep, "gonum.org/v1/plot") {
+			t.Errorf("cmd/hushgrad builds %s, which hushgrad-broker and hushgrad-draw are for", dep)
+		}
 		if below(dep, "gorgonia.org") || ours && !pictures && (below(path, "bench") || below(path, "examples") || below(path, "trainer")) {
 			t.Errorf("cmd/hushgrad builds %s", dep)
 		}

@@ -1,5 +1,5 @@
-// Command notices prints the file NOTICES: the licences of all modules that are linked into the program
-// hushgrad, and of Go itself. Use it when go.mod has changed; a test fails until then. Start with
+// Command notices prints the file NOTICES: the licences of all modules that are linked into the programs
+// of a release, and of Go itself. Use it when go.mod has changed; a test fails until then. Start with
 //
 //	go run ./bench/internal/notices > NOTICES
 //
@@ -29,12 +29,12 @@ func main() {
 	}
 }
 
-// program is what a release has, and systems are those it is built for, see .goreleaser.yaml.
-const program = "github.com/hushgrad/hushgrad/cmd/hushgrad"
+// programs are what a release has, and systems are those it is built for, see .goreleaser.yaml.
+var programs = []string{"github.com/hushgrad/hushgrad/cmd/hushgrad", "github.com/hushgrad/hushgrad/cmd/hushgrad-broker", "github.com/hushgrad/hushgrad/cmd/hushgrad-draw"}
 
 var systems = []string{"linux", "darwin", "windows"}
 
-const head = `The program hushgrad is made of the modules below. Its own licence is in the file LICENSE. Each text below is
+const head = `The programs hushgrad, hushgrad-broker and hushgrad-draw are made of the modules below. Their own licence is in the file LICENSE. Each text below is
 the licence, or another notice, of the modules that stand above it.
 `
 
@@ -80,9 +80,9 @@ type linked struct {
 	}
 }
 
-// collect adds the texts of all modules that a system's program is made of.
+// collect adds the texts of all modules that a system's programs are made of.
 func collect(texts map[string][]string, system string) error {
-	list := exec.Command("go", "list", "-deps", "-json=Dir,Module", "-tags=grpcnotrace", program)
+	list := exec.Command("go", append([]string{"list", "-deps", "-json=Dir,Module", "-tags=grpcnotrace"}, programs...)...)
 	list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	out, err := list.Output()

@@ -1,4 +1,4 @@
-package figure
+package paint
 
 import (
 	"image"
@@ -6,12 +6,14 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
-// Picture is what WritePNG encodes. Encoding takes most of its time.
-func (f *Figure) Picture() (*image.RGBA, error) {
+// Picture is what PNG encodes. Encoding takes most of its time.
+func Picture(f *figure.Figure) (*image.RGBA, error) {
 	var c drawn
-	if err := f.write(io.Discard, func(width, height vg.Length) vg.CanvasWriterTo {
+	if err := (*picture)(f).write(io.Discard, func(width, height vg.Length) vg.CanvasWriterTo {
 		c = drawn{pixels(width, height)}
 		return c
 	}); err != nil {

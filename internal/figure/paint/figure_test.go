@@ -1,4 +1,4 @@
-package figure_test
+package paint_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 )
 
 func TestInvalidFigures(t *testing.T) {
@@ -46,7 +47,7 @@ func TestInvalidFigures(t *testing.T) {
 		"short YHigh":          {with(ab, figure.Series{X: three, Y: three, YLow: three, YHigh: three[1:]}), "Plot.Panels[0].Series[0].YLow and YHigh"},
 	} {
 		var wrong *fl.ParamError
-		if err := c.figure.WritePNG(io.Discard); !errors.As(err, &wrong) || wrong.Param != c.param {
+		if err := paint.PNG(io.Discard, &c.figure); !errors.As(err, &wrong) || wrong.Param != c.param {
 			t.Errorf("%s: %v, want a ParamError for %s", name, err, c.param)
 		}
 	}

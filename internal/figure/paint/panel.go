@@ -1,4 +1,4 @@
-package figure
+package paint
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 var (
@@ -15,21 +17,27 @@ var (
 	markSize  = vg.Points(3)
 )
 
+// panel and series are what is drawn.
+type (
+	panel  figure.Panel
+	series figure.Series
+)
+
 // plot makes the panel's axes and adds its series.
-func (p Panel) plot(looks map[string]look, height vg.Length) (*plot.Plot, error) {
+func (p panel) plot(looks map[string]look, height vg.Length) (*plot.Plot, error) {
 	drawn := p.axes(height)
 	drawn.Add(plotter.NewGrid())
 	shares := 0
 	for _, s := range p.Series {
-		if s.standsBeside(p) {
+		if series(s).standsBeside(p) {
 			shares++
 		}
 	}
 	share := 0
 	var x, y, ends span
 	for _, s := range p.Series {
-		points, own := s.points(p.LogX, p.LogY), looks[s.Name]
-		if s.standsBeside(p) {
+		points, own := series(s).points(p.LogX, p.LogY), looks[s.Name]
+		if series(s).standsBeside(p) {
 			for i := range points {
 				points[i].X += beside(share, shares)
 			}
@@ -41,10 +49,10 @@ func (p Panel) plot(looks map[string]look, height vg.Length) (*plot.Plot, error)
 			ends.include(q.low)
 			ends.include(q.high)
 		}
-		if s.Style == Bars {
+		if s.Style == figure.Bars {
 			y.startsAtZero = true
 			drawn.Add(&barGroup{points: points, look: own, width: groupWidth / float64(shares)})
-		} else if err := s.addTo(drawn, points, own); err != nil {
+		} else if err := series(s).addTo(drawn, points, own); err != nil {
 			return nil, err
 		}
 		if s.YLow != nil {
@@ -60,7 +68,7 @@ func (p Panel) plot(looks map[string]look, height vg.Length) (*plot.Plot, error)
 }
 
 // axes makes empty axes with their titles.
-func (p Panel) axes(height vg.Length) *plot.Plot {
+func (p panel) axes(height vg.Length) *plot.Plot {
 	drawn := plot.New()
 	drawn.Title.Text = broken(drawn.Title.TextStyle, p.Title, panelWidth)
 	drawn.X.Label.Text = broken(drawn.X.Label.TextStyle, p.XLabel, axisTitle*panelWidth)
@@ -69,7 +77,7 @@ func (p Panel) axes(height vg.Length) *plot.Plot {
 	return drawn
 }
 
-func (p Panel) setAxes(drawn *plot.Plot, x, y span) {
+func (p panel) setAxes(drawn *plot.Plot, x, y span) {
 	x.set(&drawn.X, p.LogX)
 	y.set(&drawn.Y, p.LogY)
 	if p.YRange[0] < p.YRange[1] {
@@ -89,7 +97,7 @@ const (
 
 // nameCategories writes the names below the axis: in several lines where that is enough,
 // and turned where a word is wider than its category.
-func (p Panel) nameCategories(drawn *plot.Plot) {
+func (p panel) nameCategories(drawn *plot.Plot) {
 	n := len(p.Categories)
 	style, width := drawn.X.Tick.Label, axisWidth*panelWidth/vg.Length(n)
 	lines, fit, tall := make([]string, n), true, 0
@@ -124,7 +132,7 @@ type point struct {
 }
 
 // points returns the points of s that can be drawn.
-func (s Series) points(logX, logY bool) []point {
+func (s series) points(logX, logY bool) []point {
 	var points []point
 	for i, y := range s.Y {
 		x := float64(i)
@@ -145,7 +153,7 @@ func (s Series) points(logX, logY bool) []point {
 }
 
 // addTo adds the series as lines and marks.
-func (s Series) addTo(drawn *plot.Plot, points []point, own look) error {
+func (s series) addTo(drawn *plot.Plot, points []point, own look) error {
 	xys := make(plotter.XYs, len(points))
 	for i, q := range points {
 		xys[i].X, xys[i].Y = q.X, q.Y
@@ -155,24 +163,24 @@ func (s Series) addTo(drawn *plot.Plot, points []point, own look) error {
 		return err
 	}
 	line.LineStyle, marks.GlyphStyle = s.lineStyle(own), s.glyphStyle(own)
-	if s.Style != Points && s.Style != Stars {
+	if s.Style != figure.Points && s.Style != figure.Stars {
 		drawn.Add(line)
 	}
-	if s.Style == Points || s.Style == LinePoints || s.Style == Stars || s.Style == Proved {
+	if s.Style == figure.Points || s.Style == figure.LinePoints || s.Style == figure.Stars || s.Style == figure.Proved {
 		drawn.Add(marks)
 	}
 	return nil
 }
 
-func (s Series) lineStyle(own look) draw.LineStyle {
+func (s series) lineStyle(own look) draw.LineStyle {
 	return draw.LineStyle{Color: own.color, Width: lineWidth, Dashes: own.dashes(s.Style)}
 }
 
-func (s Series) glyphStyle(own look) draw.GlyphStyle {
+func (s series) glyphStyle(own look) draw.GlyphStyle {
 	switch s.Style {
-	case Stars:
+	case figure.Stars:
 		own.mark = starGlyph{}
-	case Proved:
+	case figure.Proved:
 		own.mark = own.full
 	}
 	return draw.GlyphStyle{Color: own.color, Radius: markSize, Shape: own.mark}

@@ -1,4 +1,4 @@
-package figure
+package paint
 
 import (
 	"cmp"
@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // Sizes of the picture.
@@ -43,11 +45,11 @@ func broken(style text.Style, title string, width vg.Length) string {
 	return strings.Join(lines, "\n")
 }
 
-// WritePNG draws the figure as a PNG of 200 dots per inch: panels of 4.8 × 3.6 inches, the
+// PNG draws the figure as a PNG of 200 dots per inch: panels of 4.8 × 3.6 inches, the
 // title above them and the legend to their right. It returns a *fl.ParamError
 // for an invalid figure and the error of w. O(points + pixels).
-func (f *Figure) WritePNG(w io.Writer) error {
-	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo {
+func PNG(w io.Writer, f *figure.Figure) error {
+	return (*picture)(f).write(w, func(width, height vg.Length) vg.CanvasWriterTo {
 		return vgimg.PngCanvas{Canvas: pixels(width, height)}
 	})
 }
@@ -56,19 +58,22 @@ func pixels(width, height vg.Length) *vgimg.Canvas {
 	return vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))
 }
 
-// WriteSVG is WritePNG for an SVG.
-func (f *Figure) WriteSVG(w io.Writer) error {
-	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newSVG(width, height) })
+// SVG is PNG for an SVG.
+func SVG(w io.Writer, f *figure.Figure) error {
+	return (*picture)(f).write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newSVG(width, height) })
 }
 
-// WritePDF is WritePNG for a PDF of one page.
-func (f *Figure) WritePDF(w io.Writer) error {
-	return f.write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newPDF(width, height) })
+// PDF is PNG for a PDF of one page.
+func PDF(w io.Writer, f *figure.Figure) error {
+	return (*picture)(f).write(w, func(width, height vg.Length) vg.CanvasWriterTo { return newPDF(width, height) })
 }
+
+// picture is a figure that is drawn.
+type picture figure.Figure
 
 // write draws the figure on a canvas of the size it needs.
-func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.CanvasWriterTo) error {
-	if err := f.Validate(); err != nil {
+func (f *picture) write(w io.Writer, open func(width, height vg.Length) vg.CanvasWriterTo) error {
+	if err := Validate((*figure.Figure)(f)); err != nil {
 		return fmt.Errorf("figure: %w", err)
 	}
 	looks := f.looks()
@@ -82,7 +87,7 @@ func (f *Figure) write(w io.Writer, open func(width, height vg.Length) vg.Canvas
 		grid[i] = make([]*plot.Plot, columns)
 	}
 	for i, p := range f.Panels {
-		drawn, err := p.plot(looks, height)
+		drawn, err := panel(p).plot(looks, height)
 		if err != nil {
 			return fmt.Errorf("figure: %w", err)
 		}

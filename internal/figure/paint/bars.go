@@ -1,17 +1,19 @@
-package figure
+package paint
 
 import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // groupWidth is the part of a category's place that its bars and marks share.
 const groupWidth = 0.8
 
 // standsBeside reports whether the series has a place of its own in each category.
-func (s Series) standsBeside(p Panel) bool {
-	return len(p.Categories) > 0 && s.X == nil && (s.Style == Bars || s.Style == Points)
+func (s series) standsBeside(p panel) bool {
+	return len(p.Categories) > 0 && s.X == nil && (s.Style == figure.Bars || s.Style == figure.Points)
 }
 
 // beside returns how far from the middle of a category its i-th part of n is.
@@ -53,12 +55,12 @@ type whiskers struct {
 	marked bool // a mark hides what is shorter than the mark
 }
 
-func newWhiskers(points []point, own look, style Style) whiskers {
+func newWhiskers(points []point, own look, style figure.Style) whiskers {
 	line := draw.LineStyle{Color: own.color, Width: whiskerWidth}
-	if style == Bars {
+	if style == figure.Bars {
 		line.Color = plot.New().Y.Color // to be seen on the bar
 	}
-	return whiskers{points: points, style: line, marked: style == Points || style == LinePoints || style == Proved}
+	return whiskers{points: points, style: line, marked: style == figure.Points || style == figure.LinePoints || style == figure.Proved}
 }
 
 // Plot implements plot.Plotter. Ends beyond the axis have no cross line.

@@ -1,4 +1,4 @@
-package figure
+package paint
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // written is what is drawn on an SVG of 10 by 20 points, without its first and its last line.
@@ -112,10 +114,10 @@ func TestAnSVGHasNoImages(t *testing.T) {
 }
 
 // drawnSVG is the SVG of a figure.
-func drawnSVG(t *testing.T, f Figure) string {
+func drawnSVG(t *testing.T, f figure.Figure) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.WriteSVG(&b); err != nil {
+	if err := SVG(&b, &f); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -123,8 +125,8 @@ func drawnSVG(t *testing.T, f Figure) string {
 
 // A narrow figure is as wide as a panel, whatever its legend, and the legend is below the last panel.
 func TestNarrowFigures(t *testing.T) {
-	one := Series{Name: "a name that is longer than many others", X: []float64{1, 2}, Y: []float64{1, 2}}
-	f := Figure{Narrow: true, Columns: 2, Panels: []Panel{{XLabel: "first", Series: []Series{one}}, {XLabel: "second", Series: []Series{one}}}}
+	one := figure.Series{Name: "a name that is longer than many others", X: []float64{1, 2}, Y: []float64{1, 2}}
+	f := figure.Figure{Narrow: true, Columns: 2, Panels: []figure.Panel{{XLabel: "first", Series: []figure.Series{one}}, {XLabel: "second", Series: []figure.Series{one}}}}
 	text := drawnSVG(t, f)
 	if !strings.Contains(text, `<svg xmlns="http://www.w3.org/2000/svg" width="360pt"`) {
 		t.Errorf("%.120s", text)
@@ -140,23 +142,23 @@ func TestNarrowFigures(t *testing.T) {
 
 // An error bar that its mark hides is not drawn.
 func TestShortErrorBarsAreLeftOut(t *testing.T) {
-	bars := func(end float64, style Style) int {
-		f := Figure{Panels: []Panel{{YRange: [2]float64{0, 10}, Series: []Series{{Name: "a", X: []float64{1}, Y: []float64{5}, YLow: []float64{5 - end}, YHigh: []float64{5 + end}, Style: style}}}}}
+	bars := func(end float64, style figure.Style) int {
+		f := figure.Figure{Panels: []figure.Panel{{YRange: [2]float64{0, 10}, Series: []figure.Series{{Name: "a", X: []float64{1}, Y: []float64{5}, YLow: []float64{5 - end}, YHigh: []float64{5 + end}, Style: style}}}}}
 		return strings.Count(drawnSVG(t, f), `stroke-width="10"`)
 	}
-	if short, long, bare := bars(0.01, LinePoints), bars(2, LinePoints), bars(0.01, Line); short != 0 || long != 1 || bare != 1 {
+	if short, long, bare := bars(0.01, figure.LinePoints), bars(2, figure.LinePoints), bars(0.01, figure.Line); short != 0 || long != 1 || bare != 1 {
 		t.Errorf("%d short error bars, %d long ones and %d without a mark", short, long, bare)
 	}
 }
 
 // What is proved has no dashes, however many curves there are, and what is measured has some when the colours begin again.
 func TestProvedCurvesAreSolid(t *testing.T) {
-	for style, want := range map[Style]bool{Proved: false, LinePoints: true} {
-		var p Panel
+	for style, want := range map[figure.Style]bool{figure.Proved: false, figure.LinePoints: true} {
+		var p figure.Panel
 		for i := range len(palette) + 1 {
-			p.Series = append(p.Series, Series{Name: strconv.Itoa(i), X: []float64{1, 2}, Y: []float64{1, 2}, Style: style})
+			p.Series = append(p.Series, figure.Series{Name: strconv.Itoa(i), X: []float64{1, 2}, Y: []float64{1, 2}, Style: style})
 		}
-		if dashed := strings.Contains(drawnSVG(t, Figure{Panels: []Panel{p}}), "dasharray"); dashed != want {
+		if dashed := strings.Contains(drawnSVG(t, figure.Figure{Panels: []figure.Panel{p}}), "dasharray"); dashed != want {
 			t.Errorf("style %d: dashes %v", style, dashed)
 		}
 	}

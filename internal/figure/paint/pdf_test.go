@@ -1,4 +1,4 @@
-package figure_test
+package paint_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 )
 
 // titles have characters that no code page has together.
@@ -68,7 +69,7 @@ func textOf(t *testing.T, file []byte) (text []string) {
 func TestThePDFHasItsText(t *testing.T) {
 	f := titled()
 	var file bytes.Buffer
-	if err := f.WritePDF(&file); err != nil {
+	if err := paint.PDF(&file, &f); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(textOf(t, file.Bytes()), "\n")
@@ -91,7 +92,7 @@ func TestPdftotextReadsThePDF(t *testing.T) {
 	}
 	defer file.Close()
 	f := titled()
-	if err := f.WritePDF(file); err != nil {
+	if err := paint.PDF(file, &f); err != nil {
 		t.Fatal(err)
 	}
 	text, err := exec.CommandContext(t.Context(), "pdftotext", "-layout", path, "-").CombinedOutput()

@@ -1,15 +1,17 @@
-package figure
+package paint
 
 import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // legend has one entry per name, drawn as where the name comes first, and one for the
 // error bars.
-func (f *Figure) legend(looks map[string]look) plot.Legend {
+func (f *picture) legend(looks map[string]look) plot.Legend {
 	legend := plot.NewLegend()
 	legend.Top, legend.Left = true, true
 	legend.Padding = vg.Points(3)
@@ -18,7 +20,7 @@ func (f *Figure) legend(looks map[string]look) plot.Legend {
 		for _, s := range p.Series {
 			if !listed[s.Name] {
 				listed[s.Name] = true
-				legend.Add(s.Name, s.thumbnails(looks[s.Name])...)
+				legend.Add(s.Name, series(s).thumbnails(looks[s.Name])...)
 			}
 		}
 	}
@@ -29,15 +31,15 @@ func (f *Figure) legend(looks map[string]look) plot.Legend {
 }
 
 // thumbnails returns what stands for the series in the legend.
-func (s Series) thumbnails(own look) []plot.Thumbnailer {
+func (s series) thumbnails(own look) []plot.Thumbnailer {
 	line := &plotter.Line{LineStyle: s.lineStyle(own)}
 	marks := &plotter.Scatter{GlyphStyle: s.glyphStyle(own)}
 	switch s.Style {
-	case Points, Stars:
+	case figure.Points, figure.Stars:
 		return []plot.Thumbnailer{marks}
-	case LinePoints, Proved:
+	case figure.LinePoints, figure.Proved:
 		return []plot.Thumbnailer{line, marks}
-	case Bars:
+	case figure.Bars:
 		return []plot.Thumbnailer{&barGroup{look: own}}
 	}
 	return []plot.Thumbnailer{line}

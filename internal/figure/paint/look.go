@@ -1,4 +1,4 @@
-package figure
+package paint
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/figure"
 )
 
 // palette holds colours that look different to readers with any colour vision: Okabe and Ito,
@@ -53,11 +54,11 @@ func lookAt(i int) look {
 }
 
 // dashes returns the dashes of a line with this look: none where it is proved.
-func (l look) dashes(style Style) []vg.Length {
-	if style == Proved {
+func (l look) dashes(style figure.Style) []vg.Length {
+	if style == figure.Proved {
 		return nil
 	}
-	if style == Dashed {
+	if style == figure.Dashed {
 		return references[l.round%len(references)]
 	}
 	return joined[l.round%len(joined)]
@@ -65,22 +66,22 @@ func (l look) dashes(style Style) []vg.Length {
 
 // seen describes what a reader recognizes a series by: a line by its colour and dashes, marks
 // by their colour and shape, a bar by its colour.
-func (l look) seen(style Style) string {
+func (l look) seen(style figure.Style) string {
 	switch style {
-	case Bars:
+	case figure.Bars:
 		return fmt.Sprintf("bar %v", l.color)
-	case Stars:
+	case figure.Stars:
 		return fmt.Sprintf("star %v", l.color)
-	case Proved:
+	case figure.Proved:
 		return fmt.Sprintf("filled %v %T", l.color, l.full)
-	case Points:
+	case figure.Points:
 		return fmt.Sprintf("mark %v %T", l.color, l.mark)
 	}
 	return fmt.Sprintf("line %v %v", l.color, l.dashes(style))
 }
 
 // looks returns the look of every name.
-func (f *Figure) looks() map[string]look {
+func (f *picture) looks() map[string]look {
 	looks, of := map[string]look{}, map[string]string{}
 	for _, p := range f.Panels {
 		for _, s := range p.Series {
@@ -107,7 +108,7 @@ func (f *Figure) looks() map[string]look {
 }
 
 // validateLooks checks that no two names look alike.
-func (f *Figure) validateLooks() error {
+func (f *picture) validateLooks() error {
 	looks, names := f.looks(), map[string]string{}
 	for i, p := range f.Panels {
 		for j, s := range p.Series {

@@ -1,4 +1,4 @@
-package figure_test
+package paint_test
 
 import (
 	"image"

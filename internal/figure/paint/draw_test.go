@@ -1,4 +1,4 @@
-package figure_test
+package paint_test
 
 import (
 	"bytes"
@@ -14,12 +14,13 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 )
 
 // picture draws a figure.
 func picture(t *testing.T, f figure.Figure) *image.RGBA {
 	t.Helper()
-	img, err := f.Picture()
+	img, err := paint.Picture(&f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func picture(t *testing.T, f figure.Figure) *image.RGBA {
 func readBack(t *testing.T, f figure.Figure) image.Image {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.WritePNG(&b); err != nil {
+	if err := paint.PNG(&b, &f); err != nil {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&b)
@@ -60,7 +61,7 @@ func TestThePNGIsThePicture(t *testing.T) {
 func TestAnSVGHasABackground(t *testing.T) {
 	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a", "b")}}}
 	var b bytes.Buffer
-	if err := f.WriteSVG(&b); err != nil {
+	if err := paint.SVG(&b, &f); err != nil {
 		t.Fatal(err)
 	}
 	size := regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`).FindSubmatch(b.Bytes())
@@ -182,7 +183,7 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 				continue // without a place, as −1
 			}
 			f := figure.Figure{Panels: []figure.Panel{panel(log, log, values, values)}}
-			if _, err := f.Picture(); err != nil {
+			if _, err := paint.Picture(&f); err != nil {
 				t.Errorf("%g, logarithmic %v: %v", values, log, err)
 			}
 		}
@@ -191,7 +192,7 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 			upright.Style = figure.Points
 		}
 		f := figure.Figure{Panels: []figure.Panel{{LogY: log, Categories: make([]string, len(strange)), Series: []figure.Series{upright, upright}}}}
-		if _, err := f.Picture(); err != nil {
+		if _, err := paint.Picture(&f); err != nil {
 			t.Errorf("categories, logarithmic %v: %v", log, err)
 		}
 	}
@@ -200,21 +201,21 @@ func TestPictureOfAnyNumbers(t *testing.T) {
 func TestPictureErrors(t *testing.T) {
 	f := figure.Figure{}
 	var wrong *fl.ParamError
-	if err := f.WritePNG(io.Discard); !errors.As(err, &wrong) || wrong.Param != "Plot.Panels" {
+	if err := paint.PNG(io.Discard, &f); !errors.As(err, &wrong) || wrong.Param != "Plot.Panels" {
 		t.Errorf("no panels: %v", err)
 	}
 	full := errors.New("full")
 	f.Panels = make([]figure.Panel, 1)
-	if err := f.WritePNG(failing{full}); !errors.Is(err, full) {
+	if err := paint.PNG(failing{full}, &f); !errors.Is(err, full) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 }
 
 func TestOtherFormats(t *testing.T) {
 	f := figure.Figure{Title: "Figure 1", Panels: []figure.Panel{{Series: lines("a")}}}
-	for head, write := range map[string]func(io.Writer) error{"\x89PNG": f.WritePNG, "<svg xmlns": f.WriteSVG, "%PDF-": f.WritePDF} {
+	for head, write := range map[string]func(io.Writer, *figure.Figure) error{"\x89PNG": paint.PNG, "<svg xmlns": paint.SVG, "%PDF-": paint.PDF} {
 		var b bytes.Buffer
-		if err := write(&b); err != nil || !bytes.HasPrefix(b.Bytes(), []byte(head)) {
+		if err := write(&b, &f); err != nil || !bytes.HasPrefix(b.Bytes(), []byte(head)) {
 			t.Errorf("%q: %v, %.20q", head, err, b.Bytes())
 		}
 	}

@@ -1,4 +1,4 @@
-package figure_test
+package paint_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/figure"
+	"github.com/hushgrad/hushgrad/internal/figure/paint"
 )
 
 var long = flag.Bool("long", false, "look at every pixel of 27 pictures")
@@ -66,7 +67,7 @@ func numbered(n int, style figure.Style) figure.Figure {
 func TestMoreNamesThanLooksAreRefused(t *testing.T) {
 	for style, room := range map[figure.Style]int{figure.Line: 24, figure.LinePoints: 24, figure.Dashed: 24, figure.Points: 24, figure.Bars: 8, figure.Stars: 8} {
 		f := numbered(room, style)
-		if err := f.Validate(); err != nil {
+		if err := paint.Validate(&f); err != nil {
 			t.Errorf("style %d, %d names: %v", style, room, err)
 		}
 		if style == figure.Points {
@@ -74,7 +75,7 @@ func TestMoreNamesThanLooksAreRefused(t *testing.T) {
 		}
 		f = numbered(room+1, style)
 		var wrong *fl.ParamError
-		if err := f.WritePNG(io.Discard); !errors.As(err, &wrong) || wrong.Param != fmt.Sprintf("Plot.Panels[0].Series[%d].Name", room) {
+		if err := paint.PNG(io.Discard, &f); !errors.As(err, &wrong) || wrong.Param != fmt.Sprintf("Plot.Panels[0].Series[%d].Name", room) {
 			t.Errorf("style %d, %d names: %v, want a ParamError for the last name", style, room+1, err)
 		}
 	}
@@ -86,11 +87,11 @@ func TestNamesOfAllPanelsLookDifferent(t *testing.T) {
 	again := f.Panels[0]
 	again.Series = append([]figure.Series{}, again.Series...)
 	f.Panels = append(f.Panels, again)
-	if err := f.Validate(); err != nil {
+	if err := paint.Validate(&f); err != nil {
 		t.Errorf("the same names in two panels: %v", err)
 	}
 	f.Panels[1].Series[3].Name = "one more"
-	if err := f.Validate(); err == nil {
+	if err := paint.Validate(&f); err == nil {
 		t.Error("no error for 25 names in two panels")
 	}
 }
@@ -132,14 +133,14 @@ func TestReferencesOfNothing(t *testing.T) {
 	} {
 		f := figure.Figure{Panels: []figure.Panel{{Series: []figure.Series{a, c.reference}}}}
 		var wrong *fl.ParamError
-		if err := f.Validate(); !errors.As(err, &wrong) || wrong.Param != c.param {
+		if err := paint.Validate(&f); !errors.As(err, &wrong) || wrong.Param != c.param {
 			t.Errorf("%s: %v, want a ParamError for %s", name, err, c.param)
 		}
 	}
 	two := figure.Figure{Panels: []figure.Panel{{Series: []figure.Series{
 		a, {Name: "b", Of: "a", X: x, Y: x, Style: figure.Dashed}, {Name: "c", Of: "a", X: x, Y: x, Style: figure.Dashed},
 	}}}}
-	if err := two.Validate(); err == nil {
+	if err := paint.Validate(&two); err == nil {
 		t.Error("no error for two references that look alike")
 	}
 }
