@@ -52,11 +52,27 @@ func (b build) print(w io.Writer) error {
 
 func newVersion() *cobra.Command {
 	var form output
-	c := newCommand("version", "print the version, the commit and its date", "Prints the version of this program, its commit with the date, and the version of Go that built it.",
+	var from provenance
+	c := newCommand("version", "print the version, the commit and its date", `Prints the version of this program, its commit with the date, and the version of Go that built it.
+
+--verify compares this program with the signed checksums of a release, and prints the modules it was built from with their sums:
+
+  hushgrad version --verify checksums.note`,
 		func(_ context.Context, _ []string, std command.Streams) error {
-			return form.print(std.Out, thisBuild(), thisBuild().print)
+			if err := from.validate(); err != nil {
+				return err
+			}
+			if from.sums == "" {
+				return form.print(std.Out, thisBuild(), thisBuild().print)
+			}
+			found, err := from.verify()
+			if err != nil {
+				return err
+			}
+			return form.print(std.Out, found, found.print)
 		})
 	form.bind(c.Flags())
+	from.bind(c.Flags())
 	return c
 }
 
