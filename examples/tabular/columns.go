@@ -14,19 +14,18 @@ import (
 // or a list of values. Ranges that came from the rows themselves would need a budget of their own.
 type column struct {
 	name           string
-	low, high      float64  // of numbers
-	centre, spread float64  // of numbers, where they are known; a spread of 0: they are not
-	log            bool     // numbers are many small and few large ones: their logarithms are learnt from
-	values         []string // of a list; nil for numbers
+	low, high      float64        // of numbers
+	centre, spread float64        // of numbers, where they are known; a spread of 0: they are not
+	log            bool           // numbers are many small and few large ones: their logarithms are learnt from
+	values         []string       // of a list; nil for numbers, and where any value has a bucket
+	at             map[string]int // the place of each value
+	file           string         // that lists the values; empty: the flag does
+	buckets        int            // that values share by a public hash; 0: each value has a place of its own
 }
 
-// limits of a description.
-const (
-	maxColumns = 1000
-	maxValues  = 1000 // of a list
-)
+const maxColumns = 1000 // of a description
 
-// parseColumns reads "age=17..90~40±15,income=0..1e6~log,sector=public|private".
+// parseColumns reads "age=17..90~40±15,income=0..1e6~log,sector=public|private,city=@cities.txt,street=#64".
 func parseColumns(flag, text string) ([]column, error) {
 	var columns []column
 	for field := range strings.SplitSeq(text, ",") {
@@ -49,6 +48,10 @@ func parseColumn(flag, field string) (column, error) {
 	c := column{name: strings.TrimSpace(name)}
 	if !described || c.name == "" {
 		return c, fl.Invalid(flag, shortened(field), `must be columns like "age=17..90" or "sector=public|private", between commas`)
+	}
+	if known = strings.TrimSpace(known); strings.HasPrefix(known, "@") || strings.HasPrefix(known, "#") {
+		err := c.parseValues(flag, field, known)
+		return c, err
 	}
 	if low, high, isRange := strings.Cut(known, ".."); isRange {
 		err := c.parseRange(flag, field, low, high)
@@ -112,8 +115,9 @@ func (c *column) parseList(flag, field, known string) error {
 		c.values = append(c.values, value)
 	}
 	if n := len(c.values); n < 2 || n > maxValues {
-		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type %s=a|b, or a range such as %s=0..100", maxValues, n, c.name, c.name)
+		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type %s=a|b, a range such as %s=0..100, or %s=#64 to have any values share 64 buckets", maxValues, n, c.name, c.name, c.name)
 	}
+	c.index()
 	return nil
 }
 
@@ -126,7 +130,12 @@ func number(text string) (float64, error) {
 }
 
 // width is the number of values that a column becomes.
-func (c column) width() int { return max(1, len(c.values)) }
+func (c column) width() int {
+	if c.buckets > 0 {
+		return c.buckets
+	}
+	return max(1, len(c.values))
+}
 
 // fit says how a cell fits what is public about its column.
 type fit int
@@ -141,9 +150,9 @@ const (
 // of a list a 1 at its place. A cell that does not fit becomes numbers, too: whether a client takes part must not depend on its row.
 func (c column) encode(dst []float64, cell string) fit {
 	clear(dst)
-	if c.values != nil {
-		i := slices.Index(c.values, strings.TrimSpace(cell))
-		if i < 0 {
+	if !c.isNumber() {
+		i, known := c.placeOf(cell)
+		if !known {
 			return ignored
 		}
 		dst[i] = 1
@@ -177,6 +186,12 @@ func (c column) place(v float64) float64 {
 // String returns the column as --columns and --target have it.
 func (c column) String() string {
 	switch known := fmt.Sprintf("%s=%s..%s", c.name, text(c.low), text(c.high)); {
+	case c.file != "" && c.buckets > 0:
+		return fmt.Sprintf("%s=@%s#%d", c.name, c.file, c.buckets)
+	case c.file != "":
+		return c.name + "=@" + c.file
+	case c.buckets > 0:
+		return fmt.Sprintf("%s=#%d", c.name, c.buckets)
 	case c.values != nil:
 		return c.name + "=" + strings.Join(c.values, "|")
 	case c.log:
@@ -189,11 +204,16 @@ func (c column) String() string {
 }
 
 // names are the names of the values that a column becomes.
-func (c column) names() []string {
-	if c.values == nil {
+func (c column) names() (names []string) {
+	if c.isNumber() {
 		return []string{c.name}
 	}
-	var names []string
+	for i := range c.buckets {
+		names = append(names, fmt.Sprintf("%s#%d", c.name, i))
+	}
+	if names != nil {
+		return names
+	}
 	for _, v := range c.values {
 		names = append(names, c.name+"="+v)
 	}
@@ -218,7 +238,10 @@ func parseSchema(columns, target string) (s schema, err error) {
 	if len(targets) != 1 {
 		return s, fl.Invalid("--target", target, "must be one column")
 	}
-	if s.target = targets[0]; s.target.log {
+	if s.target = targets[0]; s.target.buckets > 0 {
+		return s, fl.Invalid("--target", shortened(target), "must list its values: type a|b or @FILE, without #. A model that predicts a bucket does not say which value is meant")
+	}
+	if s.target.log {
 		return s, fl.Invalid("--target", target, "must be without ~%s: the error of the numbers themselves is what a score is about", logWord)
 	}
 	s.inputs = slices.DeleteFunc(s.inputs, func(c column) bool { return c.name == s.target.name })

@@ -54,7 +54,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
 	separator := f.String("separator", ",", "`character` between the cells of the file, such as ; or tab")
-	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them, between commas: a range of numbers such as age=17..90, with a mean and a spread where they are known, age=17..90~40±15, or ~log where most numbers are small; or a `list` of values such as sector=a|b")
+	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them, between commas: a range of numbers such as age=17..90, with a mean and a spread where they are known, age=17..90~40±15, or ~log where most numbers are small; a `list` of values such as sector=a|b, or a file of many, city=@cities.txt; city=#64 has any values share 64 buckets, and so has city=@cities.txt#64")
 	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
@@ -157,6 +157,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	fmt.Fprintf(std.Out, "%s\n%s of %s, %d parameters, simulated on one of %d cores\n", note, t.name, o.schema.target.name, t.dim, runtime.NumCPU())
 	if wrong := table.misfits.sentences(); len(wrong) > 0 {
 		if err := (plan.Words{About: "does not fit", Text: wrong}).Print(std.Out); err != nil {
+			return err
+		}
+	}
+	if lost := table.hashed.sentences(); len(lost) > 0 {
+		if err := (plan.Words{About: "hashed", Text: lost}).Print(std.Out); err != nil {
 			return err
 		}
 	}

@@ -123,6 +123,8 @@ func (m *misfits) about(i int) (out []sentence) {
 		say(ignored, "a number", neither)
 	case c.values != nil:
 		say(ignored, oneOf(c.values), "zeros stand for it")
+	case !c.isNumber():
+		say(ignored, "a value", "zeros stand for it")
 	default:
 		say(clipped, between, "the nearest end stands for it")
 		say(ignored, "a number", "the centre of its column stands for it")
@@ -136,6 +138,10 @@ func (m *misfits) meant(i int) string {
 		return ""
 	}
 	c := m.columns[i]
+	if c.file != "" { // its values
+		i := slices.IndexFunc(c.values, func(v string) bool { return m.spelled[i][v] != "" })
+		return command.Meant([]string{fmt.Sprintf("%q", shortened(c.values[i]))})
+	}
 	c.values = slices.Clone(c.values)
 	for k, v := range c.values {
 		if cell := m.spelled[i][v]; cell != "" {

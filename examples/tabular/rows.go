@@ -30,10 +30,11 @@ type table struct {
 	schema      schema
 	train, test rows
 	misfits     *misfits
+	hashed      *hashed
 }
 
 func newTable(s schema, place string) *table {
-	return &table{schema: s, misfits: newMisfits(s, place)}
+	return &table{schema: s, misfits: newMisfits(s, place), hashed: newHashed(s)}
 }
 
 // add takes a row whose cells are in the order of the schema's columns. A row without a known target
@@ -41,6 +42,7 @@ func newTable(s schema, place string) *table {
 func (t *table) add(place int, cells []string, forTest bool) {
 	x, y, how := t.schema.row(cells)
 	t.misfits.add(place, cells, how)
+	t.hashed.add(cells)
 	switch target := how[len(how)-1]; {
 	case target == ignored:
 	case !forTest:
@@ -178,7 +180,7 @@ func draw(rng *rand.Rand, n int, s schema) (r rows) {
 	for range n {
 		var x []float64
 		for _, c := range s.inputs {
-			if c.values == nil {
+			if c.isNumber() {
 				x = append(x, min(max(heavy(), -mostSpreads), mostSpreads))
 				continue
 			}

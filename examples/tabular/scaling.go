@@ -32,7 +32,7 @@ func newScaling(s schema) *scaling {
 	out := &scaling{numbers: make([]bool, n), centre: make([]float64, n), spread: make([]float64, n)}
 	at := 0
 	for _, c := range s.columns() {
-		if c.values == nil {
+		if c.isNumber() {
 			out.numbers[at], out.spread[at] = true, evenSpread
 			if c.spread > 0 {
 				out.centre[at], out.spread[at] = c.place(c.centre), 2*c.spread/(c.high-c.low)
