@@ -224,6 +224,7 @@ func (c column) names() (names []string) {
 type schema struct {
 	inputs []column
 	target column
+	expand expansion
 }
 
 // parseSchema reads the flags --columns and --target. A column of both is the target alone.
@@ -261,6 +262,19 @@ func (s schema) width() int {
 		n += c.width()
 	}
 	return n
+}
+
+// features is the number of values of a row that is scaled and expanded.
+func (s schema) features() int { return s.width() + s.expand.width() }
+
+// squares is about the mean of the sum of squares of a row that is scaled and expanded, with 1 for the bias. Each input has a mean square of 1, or less, and
+// the added features together have as much.
+func (s schema) squares() float64 {
+	n := len(s.inputs)
+	if s.expand.width() > 0 {
+		n *= 2
+	}
+	return float64(n + 1)
 }
 
 // names are the names of a row's values.

@@ -15,7 +15,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +39,7 @@ func main() { command.Main("tabular", tabular) }
 // options are what the flags say.
 type options struct {
 	data, out string
+	expand    string
 	separator rune // of the cells of the file
 	onePerRow bool // a client for each row of the file
 	schema    schema
@@ -56,6 +56,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	separator := f.String("separator", ",", "`character` between the cells of the file, such as ; or tab")
 	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them, between commas: a range of numbers such as age=17..90, with a mean and a spread where they are known, age=17..90~40±15, or ~log where most numbers are small; a `list` of values such as sector=a|b, or a file of many, city=@cities.txt; city=#64 has any values share 64 buckets, and so has city=@cities.txt#64")
 	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
+	f.StringVar(&o.expand, "expand", "", "features that are added to the columns, from public numbers alone: products, of each two columns and squares, or fourier:K, K random Fourier features, or fourier:K:SEED; empty: none")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -79,6 +80,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, err
 	}
 	if o.schema, err = parseSchema(*columns, *target); err != nil {
+		return o, err
+	}
+	if o.schema.expand, err = parseExpansion(o.expand, o.schema); err != nil {
 		return o, err
 	}
 	if o.data == "" {
@@ -165,6 +169,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 			return err
 		}
 	}
+	if o.schema.expand.width() > 0 {
+		if err := (plan.Words{About: "expanded", Text: []string{o.schema.expand.sentence()}}).Print(std.Out); err != nil {
+			return err
+		}
+	}
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
@@ -195,15 +204,14 @@ const publicRows = 2000
 // plan decides what the flags leave open, from public numbers only.
 func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, error) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	public, err := t.gradients(draw(rng, publicRows, o.schema), rng)
+	public, err := t.gradients(o.schema.expand.of(draw(rng, publicRows, o.schema)), rng)
 	if err != nil {
 		return nil, err
 	}
 	defer public.Close()
 	r := *o.request
 	r.Dim, r.Seed = t.dim, o.seed
-	// Each input has a mean square of about 1, or less, and the bias 1.
-	r.Smooth = &plan.Smooth{Curvature: t.curvature * float64(len(o.schema.inputs)+1), Norm: t.norm}
+	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm}
 	if r.Public, err = sample(ctx, public); err != nil {
 		return nil, err
 	}
@@ -214,22 +222,13 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 	return r.Run(ctx)
 }
 
-// summary is what a run led to: summary.json.
-type summary struct {
-	Task      string  `json:"task"`
-	Measure   string  `json:"measure"`
-	TestScore float64 `json:"test_score"`
-	*training.Outcome
-	Data string `json:"data"`
-}
-
 // train is the whole run.
 func (o options) train(ctx context.Context, t task, run *plan.Run, train, test rows, w io.Writer) (err error) {
 	rng := fl.NewRand()
 	if o.seed != 0 {
 		rng = rand.New(rand.NewPCG(3, o.seed))
 	}
-	scale := newScaling(o.schema)
+	scale, expand := newScaling(o.schema), o.schema.expand
 	prepared := scale.prepare(run)
 	if prepared.text != "" {
 		if err := (plan.Words{About: "columns", Text: []string{prepared.text}}).Print(w); err != nil {
@@ -252,12 +251,12 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 			return err
 		}
 	}
-	gradients, err := t.gradients(scale.of(train), order(deal))
+	gradients, err := t.gradients(expand.of(scale.of(train)), order(deal))
 	if err != nil {
 		return err
 	}
 	now.Gradients = gradients
-	test = scale.of(test)
+	test = expand.of(scale.of(test))
 	done, err := training.Config{
 		Run: run, Rounds: after{rounds, prepared.rounds}, Held: prepared.rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
 		Evaluate: func(params []float64) (score, loss float64, err error) { return t.evaluate(params, test) },
@@ -270,55 +269,3 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 
 // order draws the order of the clients.
 func order(deal uint64) *rand.Rand { return rand.New(rand.NewPCG(4, deal)) }
-
-// finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, w io.Writer) error {
-	if err := done.Print(ctx, w, "", ""); err != nil {
-		return err
-	}
-	simulated := ""
-	switch {
-	case done.Central != nil:
-		simulated = "No shuffler runs here, and this example simulates all clients: it shows what they would be promised."
-	case done.Local != nil:
-		simulated = "This example simulates all clients: it shows what they would be promised."
-	}
-	if simulated != "" {
-		if err := (plan.Words{Text: []string{simulated}}).Print(w); err != nil {
-			return err
-		}
-	}
-	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Outcome: done, Data: o.data}
-	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
-	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
-		return command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })
-	})
-}
-
-// writeCoefficients writes a line for each value of a row and one for the bias, with its centre and spread, and a column for each class. For
-// linear regression the last line has the target's centre and spread. Centres and spreads are in places of a range, from −1 to 1.
-func (o options) writeCoefficients(w io.Writer, t task, scale *scaling, params []float64) error {
-	names := append(o.schema.names(), "bias")
-	records := [][]string{append([]string{"input", "centre", "spread"}, t.classes...)}
-	for j, name := range names {
-		records = append(records, append([]string{name}, scale.cells(j, j == len(names)-1)...))
-	}
-	for k := range t.classes {
-		for i, v := range t.coefficients(params, k) {
-			records[i+1] = append(records[i+1], text(v))
-		}
-	}
-	if o.schema.target.values == nil {
-		target := append([]string{o.schema.target.name}, scale.cells(len(names)-1, false)...)
-		records = append(records, append(target, ""))
-	}
-	return csv.NewWriter(w).WriteAll(records)
-}
-
-// cells are a centre and a spread, where there are any.
-func (s *scaling) cells(j int, none bool) []string {
-	if none || !s.numbers[j] {
-		return []string{"", ""}
-	}
-	return []string{text(s.centre[j]), text(s.spread[j])}
-}

@@ -115,8 +115,8 @@ func read(r io.Reader, separator rune, s schema) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n >= maxFileNumbers/s.width() {
-			return nil, fl.Invalid("rows", n+1, "must be at most %d with %d values each", maxFileNumbers/s.width(), s.width())
+		if most := maxFileNumbers / s.features(); n >= most {
+			return nil, fl.Invalid("rows", n+1, "must be at most %d with %d values each", most, s.features())
 		}
 		t.add(line, cells, n%5 == 4)
 	}

@@ -54,7 +54,7 @@ func newTask(s schema) (task, error) {
 func linear(s schema, loss trainer.Loss) task {
 	one := rand.New(rand.NewPCG(1, 1)) // one client holds all rows, whatever the order
 	return task{
-		dim: s.width() + 1,
+		dim: s.features() + 1,
 		gradients: func(r rows, rng *rand.Rand) (trainer.Gradients, error) {
 			return trainer.NewLinear(r.x, r.y, len(r.y), loss, rng)
 		},
@@ -89,7 +89,7 @@ func scored(s schema, predictions, y []float64) float64 {
 
 // softmax is a task with three classes or more, whose gradients come from a graph.
 func softmax(s schema) (task, error) {
-	model, err := trainer.NewSoftmax(trainer.Input{Channels: 1, Height: 1, Width: s.width()}, len(s.target.values))
+	model, err := trainer.NewSoftmax(trainer.Input{Channels: 1, Height: 1, Width: s.features()}, len(s.target.values))
 	if err != nil {
 		return task{}, err
 	}

@@ -140,6 +140,27 @@ func FuzzReadValues(f *testing.F) {
 	})
 }
 
+// scoreOf runs the program, and returns what it prints and its score on rows for testing.
+func scoreOf(t *testing.T, args ...string) (printed string, score float64) {
+	t.Helper()
+	dir := t.TempDir()
+	var out bytes.Buffer
+	if err := tabular(t.Context(), append(args, "--out", dir), command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	var summary struct {
+		Score float64 `json:"test_score"`
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &summary)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), summary.Score
+}
+
 // Three hundred cities with odds of their own are learnt one by one, and worse in buckets. Without the column there is little to learn. All rows are
 // seeded, and nothing is drawn in the run: the scores repeat. 2000 rows for testing have a standard error of 0.011, so both steps are above four of
 // them.
@@ -164,26 +185,11 @@ func TestManyCitiesAreLearnt(t *testing.T) {
 		t.Fatal(err)
 	}
 	score := func(known string) float64 {
-		dir := t.TempDir()
-		var out bytes.Buffer
-		args := []string{"--data", data, "--columns", "age=17..90~53±21" + known, "--target", "y=no|yes", "--mechanism", "none", "--rounds", "36", "--out", dir}
-		if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
-			t.Fatal(err)
+		out, score := scoreOf(t, "--data", data, "--columns", "age=17..90~53±21"+known, "--target", "y=no|yes", "--mechanism", "none", "--rounds", "36")
+		if strings.Contains(known, "#") != strings.Contains(out, "hashed             city has 64 buckets.") {
+			t.Errorf("%s: the run says\n%s", known, out)
 		}
-		if strings.Contains(known, "#") != strings.Contains(out.String(), "hashed             city has 64 buckets.") {
-			t.Errorf("%s: the run says\n%s", known, out.String())
-		}
-		var summary struct {
-			Score float64 `json:"test_score"`
-		}
-		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
-		if err == nil {
-			err = json.Unmarshal(raw, &summary)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return summary.Score
+		return score
 	}
 	without, buckets, all := score(""), score(",city=#64"), score(",city=@"+path)
 	if all < buckets+0.05 || buckets < without+0.05 {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/hushgrad/hushgrad/examples/internal/training"
+	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/plan"
+)
+
+// summary is what a run led to: summary.json.
+type summary struct {
+	Task      string  `json:"task"`
+	Measure   string  `json:"measure"`
+	TestScore float64 `json:"test_score"`
+	*training.Outcome
+	Data   string `json:"data"`
+	Expand string `json:"expand"` // as the flag says it: all that a party needs to compute the features
+}
+
+// finish prints and writes what a run led to.
+func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, w io.Writer) error {
+	if err := done.Print(ctx, w, "", ""); err != nil {
+		return err
+	}
+	simulated := ""
+	switch {
+	case done.Central != nil:
+		simulated = "No shuffler runs here, and this example simulates all clients: it shows what they would be promised."
+	case done.Local != nil:
+		simulated = "This example simulates all clients: it shows what they would be promised."
+	}
+	if simulated != "" {
+		if err := (plan.Words{Text: []string{simulated}}).Print(w); err != nil {
+			return err
+		}
+	}
+	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Outcome: done, Data: o.data, Expand: o.expand}
+	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
+	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
+		err := command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })
+		if err != nil || o.schema.expand.frequencies == nil {
+			return err
+		}
+		return command.Replace(ctx, filepath.Join(filepath.Dir(path), "fourier.csv"), func(w io.Writer) error {
+			return o.schema.expand.writeFourier(w, o.schema.names())
+		})
+	})
+}
+
+// writeCoefficients writes a line for each value of a row, each added feature and the bias, with its centre and spread, and a column for each class. For
+// linear regression the last line has the target's centre and spread. Centres and spreads are in places of a range, from −1 to 1.
+func (o options) writeCoefficients(w io.Writer, t task, scale *scaling, params []float64) error {
+	values := o.schema.names()
+	names := append(slices.Concat(values, o.schema.expand.names(values)), "bias")
+	records := [][]string{append([]string{"input", "centre", "spread"}, t.classes...)}
+	for j, name := range names {
+		records = append(records, append([]string{name}, scale.cells(j, j >= len(values))...))
+	}
+	for k := range t.classes {
+		for i, v := range t.coefficients(params, k) {
+			records[i+1] = append(records[i+1], text(v))
+		}
+	}
+	if o.schema.target.values == nil {
+		target := append([]string{o.schema.target.name}, scale.cells(len(values), false)...)
+		records = append(records, append(target, ""))
+	}
+	return csv.NewWriter(w).WriteAll(records)
+}
+
+// cells are a centre and a spread, where there are any.
+func (s *scaling) cells(j int, none bool) []string {
+	if none || !s.numbers[j] {
+		return []string{"", ""}
+	}
+	return []string{text(s.centre[j]), text(s.spread[j])}
+}
