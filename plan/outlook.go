@@ -181,6 +181,10 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 	if q.Clip == 0 && q.Public != nil {
 		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)), shift)
 	}
+	if q.Smooth != nil {
+		run.Steps, run.excess = q.Smooth.steps(noise*r.Scale*math.Sqrt(float64(run.Dim)/float64(run.Rounds)), run.Rounds)
+		return nil
+	}
 	limit := stepRule{noiseGoal: stepsFor(q.Centred).noiseGoal, rateLimit: 2 * sumRate}
 	if q.ZeroShot > 0 {
 		limit = limit.warm(noise / math.Sqrt(float64(run.Rounds)))

@@ -36,7 +36,7 @@ type Request struct {
 	// once, for "sumdp" 6000.
 	Cohort int
 	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, or 60 with Examples and without a public model,
-	// fewer where there are few clients, for "sumdp" and "gaussian-shares" 10, and 30 otherwise. With Shuffler and Examples, but without a public
+	// fewer where there are few clients, for "sumdp" and "gaussian-shares" 10 without Smooth, and 30 otherwise. With Shuffler and Examples, but without a public
 	// model, it is doubled up to 120 as long as the noise of the run falls by a tenth. See Smooth.
 	Rounds int
 	// Epsilon is the ε of one report: local, for "sumdp" and "gaussian-shares" central. 0: the largest that
@@ -57,8 +57,8 @@ type Request struct {
 	// LearningRate is the server's step size. MaxLearningRate caps the planned value, which is for
 	// softmax regression; 0: no limit.
 	LearningRate, MaxLearningRate float64
-	// Smooth, if not nil, plans steps by the curvature of the loss, for all mechanisms but sums. Where Rounds is 0, the number of rounds then is
-	// planned with Shuffler, from 30 to 120, at most 48 with Nobody, and 240 without privacy, of all clients.
+	// Smooth, if not nil, plans steps by the curvature of the loss, for all mechanisms but "sumdp". Where Rounds is 0, the number of rounds then is
+	// planned with Shuffler, from 30 to 120, at most 48 with Nobody, 30 with TwoServers, and 240 without privacy, of all clients.
 	Smooth *Smooth
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from
 	// public data; required.
@@ -194,8 +194,8 @@ func (q Request) rounds() int {
 		return bareSmooth
 	case q.Smooth != nil && q.Trust == Nobody:
 		return max(1, min(disjointSmooth, q.Clients/leastCohort))
-	case q.Records > 0 && isGaussian(q.Mechanism):
-		return 30 // all sites take part in all of them
+	case (q.Records > 0 || q.Smooth != nil) && isGaussian(q.Mechanism):
+		return 30 // all sites, or all clients up to 6000, take part in all of them
 	case IsSum(q.Mechanism):
 		return 10
 	case q.Mechanism == baseline.None:

@@ -63,7 +63,7 @@ func (s *Smooth) String() string {
 	return fmt.Sprintf("The loss has a second derivative of at most %.3g, and its best model a norm of about %.3g: what all rounds move along a gradient is the norm over the L2 norm of the run's noise, and no more than momentum allows. Twice as many rounds must promise a loss that is smaller by %g.", s.Curvature, s.Norm, worthwhileLoss)
 }
 
-// smoothSteps plans the steps of a smooth loss. Sums have steps of their own.
+// smoothSteps plans the steps of a smooth loss. For sums with Gaussian noise sumSteps plans them.
 func (run *Run) smoothSteps(q Request) {
 	switch {
 	case q.Smooth == nil:

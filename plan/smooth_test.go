@@ -38,6 +38,27 @@ func TestStepsOfASmoothLoss(t *testing.T) {
 	}
 }
 
+// Two servers plan the same steps, by the noise of their sum.
+func TestStepsOfASmoothLossWithTwoServers(t *testing.T) {
+	q := smoothRequest()
+	q.Mechanism, q.Trust = "auto", plan.TwoServers
+	run, err := q.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, ok := run.Opened.(interface {
+		StandardError(vectors, reports int) float64
+	})
+	if !ok || run.Rounds != 30 || run.Cohort != 6000 {
+		t.Fatalf("%d rounds of %d clients by %s, want 30 of all by a sum", run.Rounds, run.Cohort, run.Mechanism)
+	}
+	noise := sum.StandardError(6000, 6000) * math.Sqrt(31./30)
+	all, want := run.LearningRate/(1-run.Momentum)*30, 3/noise
+	if limited := run.Momentum == 0.9 && math.Abs(run.LearningRate-4./31) < 1e-12 && all < want; !limited && math.Abs(all/want-1) > 1e-9 {
+		t.Errorf("steps %+v move by %g, want %g", run.Steps, all, want)
+	}
+}
+
 // Momentum SGD with these steps and no noise ends within Norm²/4η of the least loss, whatever the second derivatives up to the curvature are.
 func TestSmoothStepsReachTheBestModel(t *testing.T) {
 	q := smoothRequest()

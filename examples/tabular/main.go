@@ -5,9 +5,10 @@
 //	go run ./examples/tabular                                    # who earns much, on a generated table
 //	go run ./examples/tabular --target wage=0..100                # linear regression
 //	go run ./examples/tabular --data people.csv --columns "age=17..90,sector=public|private|none" --target "income=low|high"
+//	go run ./examples/tabular --trust two-servers --clients 2000  # by two servers, over gRPC
 //
 // Ranges and lists of values are public and must not be read off the rows. The clients are
-// simulated in this process, and nothing shuffles: examples/mnist has the servers.
+// simulated in this process, and nothing shuffles, but with --trust two-servers.
 //
 // Read on below. What is public about a table is in columns.go, its rows are in rows.go, how columns
 // are scaled is in scaling.go, and what is learnt is in task.go.
@@ -27,6 +28,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -40,8 +42,9 @@ func main() { command.Main("tabular", tabular) }
 type options struct {
 	data, out string
 	expand    string
-	separator rune // of the cells of the file
-	onePerRow bool // a client for each row of the file
+	binary    string // hushgrad, for two servers
+	separator rune   // of the cells of the file
+	onePerRow bool   // a client for each row of the file
 	schema    schema
 	request   *plan.Request
 	seed      uint64
@@ -59,6 +62,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.StringVar(&o.expand, "expand", "", "features that are added to the columns, from public numbers alone: products, of each two columns and squares, or fourier:K, K random Fourier features, or fourier:K:SEED; empty: none")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
+	f.StringVar(&o.binary, "hushgrad", "", "with --trust two-servers: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
 	request, check := plan.Flags(f)
 	for name, usage := range local {
@@ -90,11 +94,15 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 			return o, err
 		}
 	}
-	if plan.IsSum(request.Mechanism) {
-		return o, fl.Invalid("--mechanism", request.Mechanism, "must be local here: examples/mnist has the servers that sums need")
-	}
-	if request.Trust == plan.TwoServers {
-		return o, fl.Invalid("--trust", string(request.Trust), "must be nobody or shuffler here: examples/mnist has the servers that sums need")
+	switch two := request.Trust == plan.TwoServers; {
+	case plan.IsSum(request.Mechanism) && !(two && request.Mechanism == hdsum.SharesName):
+		return o, fl.Invalid("--mechanism", request.Mechanism, "must be local here, or %s with --trust %s", hdsum.SharesName, plan.TwoServers)
+	case request.Trust == plan.OwnSite:
+		return o, fl.Invalid("--trust", string(request.Trust), "must be %s, %s or %s here: each client has one row, and no site has many", plan.Nobody, plan.Shuffler, plan.TwoServers)
+	case two && o.seed != 0:
+		return o, fl.Invalid("--seed", o.seed, "must be 0 with --trust %s: tokens and seals are always fresh", plan.TwoServers)
+	case !two && o.binary != "":
+		return o, fl.Invalid("--hushgrad", o.binary, "needs --trust %s", plan.TwoServers)
 	}
 	if o.onePerRow = o.data != "" && !command.Given(f, "clients"); o.onePerRow {
 		return o, nil
@@ -102,13 +110,13 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	return o, check()
 }
 
-// local are the flags of plan.Flags that say something of sums. This example has no servers for sums.
+// local are the flags of plan.Flags that say something of mechanisms that this example does not have.
 var local = map[string]string{
-	"mechanism": "auto, coco, collision, privunit, signsketch or none",
-	"trust":     "whom the clients trust: nobody or shuffler; empty: nobody",
-	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit; 0: planned",
+	"mechanism": "auto, coco, collision, privunit, signsketch or none; gaussian-shares with --trust two-servers",
+	"trust":     "whom the clients trust: nobody, shuffler or two-servers, which run in processes of their own; empty: nobody",
+	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit and two servers; 0: planned",
 	"epsilon":   "ε of one report; 0: the largest that --budget allows",
-	"rounds":    "rounds; the guarantees of a client's reports compose; 0: planned, from 30 to 120 with --trust shuffler and at most 48 with nobody",
+	"rounds":    "rounds; the guarantees of a client's reports compose; 0: planned, from 30 to 120 with --trust shuffler, 30 with two-servers and at most 48 with nobody",
 }
 
 // isGenerated says whether all columns are of the generated table.
@@ -177,7 +185,7 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	if err := run.PrintStart(std.Out, o.explain); err != nil {
 		return err
 	}
-	return o.train(ctx, t, run, train, test, std.Out)
+	return o.train(ctx, t, run, train, test, std)
 }
 
 // testRows is the number of generated rows that no client holds.
@@ -223,7 +231,8 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 }
 
 // train is the whole run.
-func (o options) train(ctx context.Context, t task, run *plan.Run, train, test rows, w io.Writer) (err error) {
+func (o options) train(ctx context.Context, t task, run *plan.Run, train, test rows, std command.Streams) (err error) {
+	w := std.Out
 	rng := fl.NewRand()
 	if o.seed != 0 {
 		rng = rand.New(rand.NewPCG(3, o.seed))
@@ -238,10 +247,7 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	deal := rng.Uint64() // the same order of clients in all rounds
 	columns := &learning{scaling: scale, rows: train, order: order(deal).Perm(len(train.y)), dim: t.dim, magnitude: prepared.magnitude}
 	now := &stages{columns}
-	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
-		Gradients: now, Cohort: run.Cohort, Rand: rng,
-		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("tabular-%03d", i+1), fl.NewPublicSeed()) },
-	})
+	rounds, err := o.open(ctx, run, now, rng, std.Err)
 	if err != nil {
 		return err
 	}
@@ -265,6 +271,24 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 		return err
 	}
 	return errors.Join(o.finish(context.WithoutCancel(ctx), t, scale, done, w), err)
+}
+
+// held are rounds somewhere.
+type held interface {
+	trainer.Rounds
+	Bytes() int64
+	Close() error
+}
+
+// open starts two servers where clients trust them, and otherwise a simulation in this process.
+func (o options) open(ctx context.Context, run *plan.Run, gradients trainer.Gradients, rng *rand.Rand, log io.Writer) (held, error) {
+	if run.Trust == plan.TwoServers {
+		return newFederation(ctx, run, gradients, o.binary, log)
+	}
+	return trainer.NewSimulation(trainer.SimulationConfig{
+		Gradients: gradients, Cohort: run.Cohort, Rand: rng,
+		Describe: func(i int) fl.Round { return run.Round(fmt.Sprintf("tabular-%03d", i+1), fl.NewPublicSeed()) },
+	})
 }
 
 // order draws the order of the clients.

@@ -127,7 +127,11 @@ func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--data: got":      {"--data", "people.csv"},
 		"--mechanism: got": {"--mechanism", "sumdp"},
-		"--trust: got":     {"--trust", "two-servers"},
+		"--trust: got":     {"--trust", "own-site"},
+		"--seed: got":      {"--trust", "two-servers", "--seed", "5"},
+		"--hushgrad: got":  {"--hushgrad", "hushgrad"},
+		"must be local":    {"--mechanism", "gaussian-shares"},
+		"--expand: got":    {"--expand", "all"},
 		`"height"`:         {"--columns", "height=0..3"},
 		`"color"`:          {"--target", "color=red|blue"},
 		"clients: got":     {"--clients", "1"},

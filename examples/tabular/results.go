@@ -30,6 +30,8 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 	}
 	simulated := ""
 	switch {
+	case done.Trust == plan.TwoServers:
+		simulated = "This example simulates all clients, and one machine runs both servers: it shows what clients of two parties would be promised."
 	case done.Central != nil:
 		simulated = "No shuffler runs here, and this example simulates all clients: it shows what they would be promised."
 	case done.Local != nil:

@@ -182,6 +182,12 @@ type preparation struct {
 	text      string  // for people
 }
 
+// sum is a mechanism that adds noise to a sum.
+type sum interface {
+	// StandardError is the noise of a coordinate of the mean of vectors that come in reports.
+	StandardError(vectors, reports int) float64
+}
+
 // prepare decides whether rounds are spent on columns.
 func (s *scaling) prepare(run *plan.Run) (p preparation) {
 	k := len(s.learnt)
@@ -195,6 +201,9 @@ func (s *scaling) prepare(run *plan.Run) (p preparation) {
 		if run.Sparsity > 0 {
 			p.magnitude = run.Template.Scale * min(1, float64(run.Sparsity)/float64(k))
 		}
+	}
+	if m, ok := run.Opened.(sum); ok {
+		p.magnitude, noise = run.Template.Scale/math.Sqrt(float64(k)), m.StandardError(run.Cohort, run.Cohort)
 	}
 	p.rounds = max(columnsRounds, 2*int(columnsShare/2*float64(run.Affordable)))
 	const inside = 0.68 // share of normal numbers within a spread, on which the mean answer's slope depends
