@@ -72,7 +72,7 @@ func choice(ctx context.Context, env experiment.Env, fonts string) (*experiment.
 		}
 		right, worst := 0, ""
 		for _, s := range settings {
-			rows, err := s.compare(ctx, kind, data)
+			rows, err := s.compare(ctx, dataset.Chosen(dataset.AutoFeatures), kind, data)
 			if err != nil {
 				return nil, err
 			}
@@ -103,10 +103,10 @@ type compared struct {
 	public, accuracy, wrong float64
 }
 
-// compare chooses features as the demo does, and rehearses the run with each on held-out pictures.
-func (s setting) compare(ctx context.Context, kind string, data *dataset.Data) (out []compared, err error) {
+// compare chooses among features as the demo does, and rehearses the run with each on held-out pictures.
+func (s setting) compare(ctx context.Context, names []string, kind string, data *dataset.Data) (out []compared, err error) {
 	q := plan.Request{Mechanism: mechanisms.Auto, Trust: s.trust, Clients: s.clients, Budget: s.budget, Delta: 1e-6, Force: true}
-	choice, err := dataset.Choose(ctx, dataset.Chosen(dataset.AutoFeatures), q, []string{kind}, data.Train.Classes, nil)
+	choice, err := dataset.Choose(ctx, names, q, []string{kind}, data.Train.Classes, nil)
 	if err != nil {
 		return nil, err
 	}
