@@ -1,0 +1,86 @@
+"""Columns of tables, beside the ones in Go."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hushgrad import InvalidParameter
+from hushgrad.columns import Columns
+
+# examples/tabular/vectors_test.go reads the same file.
+VECTORS = json.loads(Path(__file__).with_name("columns.json").read_text(encoding="utf-8"))
+
+
+def test_columns_are_those_of_go() -> None:
+    columns = Columns(VECTORS["columns"])
+    known = [field.split("=")[0] for field in VECTORS["columns"].split(",")]
+    numbers = columns.numbers(dict(zip(known, cells, strict=True)) for cells in VECTORS["rows"])
+    assert columns.names == VECTORS["names"]
+    np.testing.assert_allclose(numbers, VECTORS["numbers"], rtol=0, atol=1e-12)
+    assert columns.outside == VECTORS["outside"]
+
+
+def test_cells_may_be_numbers_and_may_be_missing() -> None:
+    columns = Columns("age=0..8~4±2,sector=a|b")
+    assert columns.numbers([{"age": 6, "sector": "b"}, {}]).tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert columns.outside == {"age": 1, "sector": 1}
+    assert columns.numbers([]).shape == (0, 3)
+
+
+@pytest.mark.parametrize(("known", "width"), [("@{}", 300), ("@{}#64", 64)])
+def test_a_file_has_many_values(tmp_path: Path, known: str, width: int) -> None:
+    path = tmp_path / "cities.txt"
+    lines = "".join(f"city {i}, land\r\n\n" for i in range(300))
+    path.write_text("\ufeff" + lines, encoding="utf-8")
+    columns = Columns("city=" + known.format(path))
+    place = 4 if width == 64 else 299  # as in examples/tabular/values_test.go
+    numbers = columns.numbers([{"city": "city 299, land"}, {"city": "São Paulo"}])
+    assert numbers.shape == (2, width)
+    assert np.argmax(numbers[0]) == place
+    assert numbers.sum() == 1
+    assert columns.outside == {"city": 1}
+
+
+def test_wrong_columns_are_refused(tmp_path: Path) -> None:
+    many, big = tmp_path / "many.txt", tmp_path / "big.txt"
+    many.write_text("\n".join(str(i) for i in range(1001)))
+    big.write_bytes(b"\n" * ((4 << 20) + 1))
+    for text, rule in {
+        "age": "must be columns like age=17..90",
+        "=0..1": "must be columns like",
+        "a=1..0": "must be a range from a number to a larger one, such as a=0..100",
+        "a=0..1_0": "must be a range",
+        "a=0..inf": "must be a range",
+        "a=0..1~": "type a=0..1~0.5±0.166667",
+        "a=0..1~0.5": "must have log, or a mean",
+        "a=0..1~2±0.5": "must have log, or a mean",
+        "a=0..1~0.5±0.001": "must have log, or a mean",
+        "a=x": "must list from 2 to 1000 values, each once: type a=a|b, or a=#64",
+        "a=x||y": "must list",
+        "a=x|x": "must list",
+        "a=#1": "must have from 2 to 1000 buckets behind the #: type a=#64",
+        "a=#many": "must have from 2 to 1000 buckets",
+        "a=#" + "9" * 5000: "must have from 2 to 1000 buckets",
+        f"a=@{many}#1": "must have from 2 to 1000 buckets",
+        f"a=@{many}#old": "must name a file",
+        "a=#": "must have from 2 to 1000 buckets",
+        "a=@no/such": "must name a file",
+        f"a=@{many}": "must list from 2 to 1000 values",
+        f"a=@{big}": "must name a file of at most 4194304 bytes",
+        "a=0..1,a=0..2": "must name each column once",
+        ",".join(f"c{i}=0..1" for i in range(1001)): "must be at most 1000",
+    }.items():
+        with pytest.raises(InvalidParameter) as wrong:
+            Columns(text)
+        assert rule in str(wrong.value), text
+
+
+def test_the_lines_of_the_page() -> None:
+    """docs/own-model.md has these lines."""
+    columns = Columns("age=17..90~40±15,income=0..1e6~log,city=#64")
+    x = columns.numbers([{"age": "31", "income": "25000", "city": "Lima"}])
+    assert x.shape == (1, 66)
+    assert x[0, 0] == pytest.approx(-0.6)
+    assert np.count_nonzero(x[0, 2:]) == 1
