@@ -36,6 +36,9 @@ def client_examples(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.nd
 
     Here they are drawn. The inputs are in [-1, 1]. A range like this has to be public: do not
     read it off the data.
+
+    Inputs from a CSV file: hushgrad.columns.Columns("age=17..90,city=#16") has the public ranges
+    of its columns, .numbers(csv.DictReader(file)) / 3 the inputs, and .names as many as INPUTS.
     """
     return generate(rng, n)
 
