@@ -51,9 +51,9 @@ func newJob(use, summary, long string, j job) *cobra.Command {
 }
 
 // configurable lets the flags of a command and its children be set in the environment and in a
-// file, too.
+// file, too. A command that hands its flags on has none.
 func configurable(c *cobra.Command) {
-	if c.Flags().HasFlags() || !c.HasSubCommands() {
+	if !c.DisableFlagParsing && (c.Flags().HasFlags() || !c.HasSubCommands()) {
 		command.Configurable(c.Flags())
 	}
 	completeChoices(c)

@@ -32,7 +32,10 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,7 +52,10 @@ import (
 	"github.com/hushgrad/hushgrad/trainer"
 )
 
-func main() { command.Main("mnist", mnist) }
+// program is what this was started as: mnist, or hushgrad demo.
+var program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+
+func main() { command.Main(program, mnist) }
 
 // mnist loads the data, plans a run and trains.
 func mnist(ctx context.Context, args []string, std command.Streams) error {

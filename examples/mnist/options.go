@@ -39,7 +39,7 @@ type options struct {
 }
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
-	f := flag.NewFlagSet("mnist", flag.ContinueOnError)
+	f := flag.NewFlagSet(program, flag.ContinueOnError)
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
 	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))

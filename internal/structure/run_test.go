@@ -94,10 +94,12 @@ func TestPagesWorkFromTopToBottom(t *testing.T) {
 		t.Skipf("no namespaces here: %v: %s", err, out)
 	}
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/hushgrad")
-	build.Dir = module
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for name, of := range map[string]string{"hushgrad": "./cmd/hushgrad", "hushgrad-demo": "./examples/mnist"} {
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, name), of)
+		build.Dir = module
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	found, run := pages(t), 0

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,14 @@ type Parties struct {
 	closers   []func() error
 }
 
-// Build compiles hushgrad into a directory and returns its path. The working directory must be in the
-// module. Cost: a minute, and a second when it is in Go's cache.
+// Build returns the path of hushgrad. Where there is none beside this program, as in a release, Build compiles it into a
+// directory: the working directory must be in the module. Cost: a minute, and a second when it is in Go's cache.
 func Build(ctx context.Context, dir string) (string, error) {
+	if this, err := os.Executable(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(this), "hushgrad")); err == nil {
+			return beside, nil
+		}
+	}
 	binary := filepath.Join(dir, "hushgrad")
 	out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/hushgrad/hushgrad/cmd/hushgrad").CombinedOutput()
 	if err != nil {
