@@ -79,7 +79,7 @@ func findDemo() (string, error) {
 	}
 	program, err := exec.LookPath(demoProgram)
 	if err != nil {
-		version := cmp.Or(released(), "latest")
+		version := cmp.Or(released(thisBuild()), "latest")
 		return "", fmt.Errorf("%s is not beside this program and not on PATH. Unpack it from the archive of the release, or type with Go installed: go run %s/examples/mnist@%s, and in a clone: go run ./examples/mnist",
 			demoProgram, modulePath, version)
 	}

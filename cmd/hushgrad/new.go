@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -39,6 +40,7 @@ const modulePath = "github.com/hushgrad/hushgrad"
 // newFlags are the flags of new.
 type newFlags struct {
 	language, source, module string
+	venv                     bool
 }
 
 func newNew() *cobra.Command {
@@ -46,22 +48,24 @@ func newNew() *cobra.Command {
 	c := newCommand("new [flags] DIR", "write a training project with a model of your own", `Writes a project that trains a small model under differential privacy into a new directory,
 with a test and a README. What to change for a model of your own is marked.
 
-  hushgrad new mymodel && cd mymodel && go run .`, func(ctx context.Context, args []string, std command.Streams) error {
-		return n.write(ctx, args[0], std.Out)
+  hushgrad new mymodel && cd mymodel && go run .
+  hushgrad new --lang python mymodel && cd mymodel && .venv/bin/python train.py`, func(ctx context.Context, args []string, std command.Streams) error {
+		return n.write(ctx, args[0], std)
 	})
 	c.Args = oneArgument("directory")
 	f := c.Flags()
 	n.language = "go"
 	command.OneOf(f, &n.language, "lang", "", slices.Sorted(maps.Keys(languages)), "go, or python for clients with the Python package")
 	f.StringVar(&n.module, "module", "", "`path` of the module in Go; empty: the name of the directory")
-	f.StringVar(&n.source, "source", "", "`directory` of a clone of hushgrad that a project in Go is built with; empty: the release of this program, or else the clone that the working directory is in")
+	f.StringVar(&n.source, "source", "", "`directory` of a clone of hushgrad that the project is built with; empty: the version of this program, or else the clone that the working directory is in, or the clone that this program was built in")
+	f.BoolVar(&n.venv, "venv", true, "with --lang python: make the project's virtual environment, and have pip install what it needs")
 	return c
 }
 
 // write makes the project.
-func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) error {
-	if n.language != "go" && n.source+n.module != "" {
-		return fl.Invalid("--source and --module", n.source+n.module, "need --lang go")
+func (n *newFlags) write(ctx context.Context, dir string, std command.Streams) error {
+	if n.language != "go" && n.module != "" {
+		return fl.Invalid("--module", n.module, "needs --lang go")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,11 +78,14 @@ func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) erro
 	if err != nil {
 		return err
 	}
-	then := "python train.py"
+	then := inEnvironment("python") + " train.py"
 	if n.language == "go" {
-		if then, err = n.addModule(dir, files); err != nil {
-			return err
-		}
+		then, err = n.addModule(dir, files)
+	} else {
+		err = n.addRequirements(files)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fl.Invalid("DIR", dir, "must be a directory that can be made: %v", err)
@@ -91,7 +98,12 @@ func (n *newFlags) write(ctx context.Context, dir string, stdout io.Writer) erro
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "%d files in %s. Next: cd %s && %s\n", len(files), dir, dir, then)
+	if n.language == "python" && n.venv {
+		if err := makeEnvironment(ctx, dir, std.Err); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(std.Out, "%d files in %s. Next: cd %s && %s\n", len(files), dir, dir, then)
 	return err
 }
 
@@ -155,7 +167,7 @@ const (
 	replaced = "v0.0.0-00010101000000-000000000000"
 )
 
-// find returns the clone to build with, or the released version of this program.
+// find returns the clone to build with, or the version of this program that Go's module proxy has.
 func (n *newFlags) find() (source, version string, err error) {
 	if n.source != "" {
 		source, err = filepath.Abs(n.source)
@@ -164,30 +176,34 @@ func (n *newFlags) find() (source, version string, err error) {
 		}
 		return source, "", err
 	}
-	if version := released(); version != "" {
+	if version := released(thisBuild()); version != "" {
 		return "", version, nil
 	}
 	working, err := os.Getwd()
 	if err != nil {
 		return "", "", err
 	}
-	for at := working; ; at = filepath.Dir(at) {
+	for at := working; at != filepath.Dir(at); at = filepath.Dir(at) {
 		if isClone(at) {
 			return at, "", nil
 		}
-		if at == filepath.Dir(at) {
-			return "", "", fl.Invalid("--source", "", "is required: this program is no release, and %s is in no clone of hushgrad", working)
+	}
+	if _, file, _, ok := runtime.Caller(0); ok { // a path of this machine, unless the program was built with -trimpath
+		if at := filepath.Dir(filepath.Dir(filepath.Dir(file))); filepath.IsAbs(at) && isClone(at) {
+			return at, "", nil
 		}
 	}
+	return "", "", fl.Invalid("--source", "", "is required: this program is no release, and %s is in no clone of hushgrad. Type git clone https://%s, and then --source hushgrad", working, modulePath)
 }
 
-// released returns the version of a released build, in the form of Go modules, or "".
-func released() string {
-	version := thisBuild().Version
-	if release != "" {
+// released returns the version of a build that Go's module proxy has, in the form of Go modules, or "". Go leaves the commit in
+// builds of a clone alone: a commit's version without it was fetched from the proxy.
+func released(b build) string {
+	version := b.Version
+	if version == release && version != "" {
 		version = "v" + strings.TrimPrefix(release, "v")
 	}
-	if !semver.IsValid(version) || semver.Build(version) != "" || module.IsPseudoVersion(version) {
+	if !semver.IsValid(version) || semver.Build(version) != "" || module.IsPseudoVersion(version) && b.Commit != "" {
 		return "" // of a clone
 	}
 	return version

@@ -61,15 +61,16 @@ func TestNewFindsTheClone(t *testing.T) {
 	}
 }
 
-// A release is required by its version, and a program elsewhere needs --source.
+// Outside of a clone a program takes its own version, or else the clone that it was built in.
 func TestNewOutsideOfAClone(t *testing.T) {
-	t.Chdir(t.TempDir())
-	var p *fl.ParamError
-	if err := try(t, []string{"new", "a"}); !errors.As(err, &p) || p.Param != "--source" {
-		t.Errorf("no clone: %v", err)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat("a"); err == nil {
-		t.Error("a refused project is there")
+	t.Chdir(t.TempDir())
+	do(t, "new", "a")
+	if text, err := os.ReadFile("a/go.mod"); err != nil || !strings.Contains(string(text), " => "+root+"\n") {
+		t.Errorf("%v: %.200s", err, text)
 	}
 	release = "1.2.3"
 	t.Cleanup(func() { release = "" })
@@ -82,6 +83,43 @@ func TestNewOutsideOfAClone(t *testing.T) {
 	}
 }
 
+// Where nothing says what to build with, the error says what to type. Paths of the machine that built a release are not in it.
+func TestNewSaysWhereToTakeTheModuleFrom(t *testing.T) {
+	if !*long {
+		t.Skip("builds a program")
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", dir, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := exec.CommandContext(t.Context(), filepath.Join(dir, "hushgrad"), "new", "a")
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "Type git clone https://github.com/hushgrad/hushgrad, and then --source hushgrad\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a")); err == nil {
+		t.Error("a refused project is there")
+	}
+}
+
+// What Go's proxy has is a release, or a commit that go install fetched. A build of a clone is neither.
+func TestTheModuleProxyHasTheVersion(t *testing.T) {
+	const commit = "v0.0.0-20260102030405-0123456789ab"
+	for _, c := range []struct {
+		of   build
+		want string
+	}{
+		{build{Version: "v1.2.3"}, "v1.2.3"}, {build{Version: "v1.2.3", Commit: "0123"}, "v1.2.3"}, {build{Version: commit}, commit},
+		{build{Version: commit, Commit: "0123"}, ""}, {build{Version: "v1.2.3+dirty"}, ""}, {build{Version: "(devel)"}, ""}, {build{}, ""},
+	} {
+		if got := released(c.of); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.of, got, c.want)
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")
@@ -89,13 +127,14 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for param, args := range map[string][]string{
-		"DIR":                   {full},
-		"DIR ":                  {filepath.Join(full, "mine")},
-		"--lang":                {"--lang", "cobol", filepath.Join(dir, "a")},
-		"--source":              {"--source", full, filepath.Join(dir, "a")},
-		"--module":              {"--module", "a b", filepath.Join(dir, "a")},
-		"--source and --module": {"--lang", "python", "--module", "a", filepath.Join(dir, "a")},
-		"arguments":             {},
+		"DIR":       {full},
+		"DIR ":      {filepath.Join(full, "mine")},
+		"--lang":    {"--lang", "cobol", filepath.Join(dir, "a")},
+		"--source":  {"--source", full, filepath.Join(dir, "a")},
+		"--module":  {"--module", "a b", filepath.Join(dir, "a")},
+		"--module ": {"--lang", "python", "--module", "a", filepath.Join(dir, "a")},
+		"--source ": {"--lang", "python", "--source", full, filepath.Join(dir, "a")},
+		"arguments": {},
 	} {
 		var p *fl.ParamError
 		if err := try(t, append([]string{"new"}, args...)); !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {

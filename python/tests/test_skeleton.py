@@ -16,7 +16,7 @@ def run(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[
 
 def test_the_project_in_python_runs(tmp_path: Path) -> None:
     project = tmp_path / "mymodel"
-    written = run(installed(), "new", "--lang", "python", project)
+    written = run(installed(), "new", "--lang", "python", "--venv=false", project)
     assert written.returncode == 0, written.stderr
     trained = run(sys.executable, "train.py", "--clients", 20_000, cwd=project)
     assert trained.returncode == 0, trained.stderr
