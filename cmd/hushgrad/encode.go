@@ -92,7 +92,7 @@ func (e *encodeFlags) run(ctx context.Context, std command.Streams) error {
 	if e.remote.server != "" {
 		return e.submit(ctx, std)
 	}
-	if e.out == "" && isTerminal(std.Out) {
+	if e.out == "" && command.IsTerminal(std.Out) {
 		return fl.Invalid("--out", "", "must be a file, or - for a terminal: reports are binary")
 	}
 	r, m, err := openRound(ctx, e.round, std.In)

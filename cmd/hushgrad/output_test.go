@@ -105,7 +105,7 @@ func TestOutputForms(t *testing.T) {
 // Reports do not go to a terminal, unless --out says so.
 func TestNoReportsOnATerminal(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil || !isTerminal(terminal) {
+	if err != nil || !command.IsTerminal(terminal) {
 		t.Skip("no terminal here")
 	}
 	defer terminal.Close()

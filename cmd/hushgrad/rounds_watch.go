@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
-	"golang.org/x/term"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -30,7 +28,7 @@ one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatu
 			return fl.Invalid("--every", every, "must be at least 100ms")
 		}
 		return to.onServer(func(o *client.Operator) error {
-			v := view{out: std.Out, notes: std.Err, output: form, terminal: form == textOutput && isTerminal(std.Out), shown: map[string]string{}}
+			v := view{out: std.Out, notes: std.Err, output: form, terminal: form == textOutput && command.IsTerminal(std.Out), shown: map[string]string{}}
 			return v.watch(ctx, o, every)
 		})
 	})
@@ -66,11 +64,6 @@ func (v *view) watch(ctx context.Context, o *client.Operator, every time.Duratio
 		case <-time.After(every):
 		}
 	}
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // view shows rounds that change.

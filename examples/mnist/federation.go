@@ -24,6 +24,7 @@ type federation struct {
 	clients      *trainer.Clients
 	seed         trainer.Seed
 	bar          *progress.Bar
+	shown        string // beside the bar
 	liars        *parties.Liars
 	parties.Site // nil until start
 	players      []*player

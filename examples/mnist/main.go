@@ -70,7 +70,9 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(std.Err, "planning the run from public numbers")
+	if o.live = command.IsTerminal(std.Out) && !o.explain; !o.live {
+		fmt.Fprintln(std.Err, "planning the run from public numbers")
+	}
 	bar := progress.New(std.Err, "planning")
 	o.request.Progress = bar
 	model, run, err := o.plan(ctx, data.Train.Len()) // opens the features, too
@@ -93,7 +95,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if o.warm { // what the features know without any client
 		s.ZeroShot = &zeroShot
 	}
-	if err := cmp.Or(o.Liars.Prepare(ctx, data.Test, o.opened, o.model), o.printStart(std.Out, model, run, s, data.Note)); err != nil {
+	if err := cmp.Or(o.Liars.Prepare(ctx, data.Test, o.opened, o.model), o.printStart(ctx, std.Out, model, run, s, data.Note)); err != nil {
 		return err
 	}
 	bar.Describe("features")
@@ -108,7 +110,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, liars: o.Liars}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, shown: "clients", liars: o.Liars}
 	defer func() { err = errors.Join(err, f.close()) }()
 	if err := f.start(ctx, o.Site(o.dashboard.Address, o.request.Delta, std.Err)); err != nil {
 		return err
@@ -119,8 +121,12 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
+	var live func(string)
+	if o.live { // the bar is below it, and is erased
+		live = func(accuracy string) { f.shown = accuracy }
+	}
 	s.Outcome, err = training.Config{
-		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Bytes: f.bytes.Load, Check: o.check,
+		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, accuracy, loss float64) error {
@@ -154,7 +160,7 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	if err != nil {
 		return nil, err
 	}
-	f.bar.Describe("clients")
+	f.bar.Describe(f.shown)
 	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
 	defer f.bar.Close()
 	group, playing := errgroup.WithContext(ctx)
@@ -221,9 +227,16 @@ func (f *federation) play(ctx context.Context, p *player, round string, first, l
 }
 
 // printStart writes what is trained, on what, and how.
-func (o options) printStart(w io.Writer, model *trainer.Model, run *plan.Run, s summary, note string) (err error) {
+func (o options) printStart(ctx context.Context, w io.Writer, model *trainer.Model, run *plan.Run, s summary, note string) (err error) {
 	say := func(about string, text ...string) { err = cmp.Or(err, plan.Words{About: about, Text: text}.Print(w)) }
 	say("data", note)
+	if o.live { // what fits a terminal together with the end
+		promise, err := run.Promise(ctx, run.Affordable)
+		if err != nil {
+			return err
+		}
+		return plan.Words{About: "trusted", Text: []string{fmt.Sprintf("%s: %v, %d rounds of %d %ss", run.Trust, promise, run.Affordable, run.Cohort, run.Unit)}}.Print(w)
+	}
 	say("model", fmt.Sprintf("%s, %d parameters, simulated on %d cores", o.model, model.Dim(), runtime.GOMAXPROCS(0)))
 	say("features", fmt.Sprintf("%s: %v", o.features, o.opened))
 	if s.ZeroShot != nil {

@@ -34,6 +34,7 @@ type options struct {
 	request          *plan.Request
 	seed             trainer.Seed
 	explain          bool
+	live             bool // on a terminal: blocks in place of a line for each round, and only what fits 24 lines
 	dashboard        command.Page
 	parties.Flags
 }
@@ -49,7 +50,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	public := f.String("public", "", "public pictures on which the run is planned, "+strings.Join([]string{dataset.Digits, dataset.Textures, dataset.Letters}, ", ")+"; with --features "+dataset.AutoFeatures+" or "+dataset.Formulas+" a comma-separated `list` of those that decide, of which it is planned on the first; empty: digits and textures, and letters for more than 10 --classes")
 	f.Uint64Var((*uint64)(&o.seed), "seed", 0, "0: fresh randomness for every client; any other value makes the run repeatable, without any privacy; with --roles 3 but for the seeds that tokens assign")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, accuracy.png and model.npy")
-	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
+	f.BoolVar(&o.explain, "explain", false, "print what was planned and why; on a terminal a line for each round, too")
 	o.Bind(f)
 	o.dashboard.Bind(f, "dashboard", "show the run in a browser, at `host:port`, or at a free port of this machine; the page stays until Ctrl-C where there is a terminal")
 	request, check := plan.Flags(f)

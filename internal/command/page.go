@@ -63,9 +63,15 @@ func (p *Page) Check() error {
 
 // Stay keeps the page of a run that has ended until ctx ends, where a person sees that it waits: on a terminal.
 func (p *Page) Stay(ctx context.Context, log io.Writer) {
-	if file, ok := log.(*os.File); p.Address == "" || !ok || !term.IsTerminal(int(file.Fd())) {
+	if p.Address == "" || !IsTerminal(log) {
 		return
 	}
 	fmt.Fprintln(log, "the run has ended: its page stays until you press Ctrl-C")
 	<-ctx.Done()
+}
+
+// IsTerminal reports whether somebody sees what is written as it comes.
+func IsTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

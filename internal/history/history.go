@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/internal/figure/paint"
 
@@ -99,6 +100,23 @@ func (h *History) Score() float64 {
 		return 0
 	}
 	return h.rounds[len(h.rounds)-1].Score
+}
+
+// Spark returns the scores so far as blocks of growing height, one for a round, or one for the last of several rounds where there are more
+// than columns. The lowest score so far, and none below 0, has the lowest block, and 1 the highest. Use it on terminals.
+func (h *History) Spark(columns int) string {
+	blocks, lowest := []rune("▁▂▃▄▅▆▇█"), 1.
+	for _, r := range h.rounds {
+		lowest = min(lowest, max(0, r.Score))
+	}
+	shown := min(columns, len(h.rounds))
+	var out strings.Builder
+	for i := range shown {
+		score := h.rounds[(i+1)*len(h.rounds)/shown-1].Score
+		height := (score - lowest) / max(1-lowest, 1e-9)
+		out.WriteRune(blocks[int(min(max(0, height), 1)*float64(len(blocks)-1)+0.5)])
+	}
+	return out.String()
 }
 
 // BytesPerReport returns the mean length of all reports, and 0 before the first.

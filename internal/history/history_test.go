@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"image/png"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,5 +144,26 @@ func TestWriteErrors(t *testing.T) {
 	}
 	if err := h.Write(full, "softmax", 1); err == nil {
 		t.Error("history.csv is a directory: want an error")
+	}
+}
+
+// Blocks grow with the score, from the lowest score to 1, and many rounds share the columns.
+func TestSparkDrawsTheScores(t *testing.T) {
+	h, err := history.New(io.Discard, history.Accuracy, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Spark(20); got != "" {
+		t.Errorf("no round: %q", got)
+	}
+	for i, score := range []float64{0.3, -2, 0.5, 0.25, 0.75, 1, 1} {
+		if err := h.Add(history.Round{Round: i + 1, Score: score}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for columns, want := range map[int]string{7: "▃▁▅▃▆██", 100: "▃▁▅▃▆██", 2: "▅█", 1: "█"} {
+		if got := h.Spark(columns); got != want {
+			t.Errorf("%d columns: %s, want %s", columns, got, want)
+		}
 	}
 }

@@ -122,9 +122,12 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 	if g == nil {
 		return nil
 	}
-	who := "From one report it guesses"
+	here := "No shuffler runs here."
 	if trust == plan.Shuffler {
-		who = "Where an honest shuffler runs, the server cannot tell whose a report is. Without one, or together with it, the server guesses from one report"
+		here = "The first number is also what a shuffler learns that works together with the server."
 	}
-	return plan.Words{About: "curious server", Text: []string{fmt.Sprintf("%s which label a client holds: %.1f %% right, for %d people who took no part. Without any report the best guess is right %.1f %% of the time.", who, 100*g.Right, g.People, 100*g.Blind)}}.Print(w)
+	return plan.Words{About: "curious server", Text: []string{
+		fmt.Sprintf("It guesses which label a client holds: %.1f %% right from the client's report, and %.1f %% behind an honest shuffler, as without any report (%d people who took no part).", 100*g.Right, 100*g.Blind, g.People),
+		here,
+	}}.Print(w)
 }

@@ -29,6 +29,9 @@ type Config struct {
 	Evaluate func(params []float64) (score, loss float64, err error)
 	// Show, if not nil, shows a round elsewhere, too.
 	Show func(p trainer.Progress, score, loss float64) error
+	// Live, if not nil, takes the place of a line for each round: it sees the measure so far as a few blocks and a number. The last of them
+	// is printed.
+	Live func(measure string)
 	// Check, if not nil, compares steps or means with public examples.
 	Check *Check
 	// Bare, if not nil, are the same rounds without privacy.
@@ -94,7 +97,11 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	if o.Before, _, err = c.Evaluate(c.First); err != nil {
 		return nil, err
 	}
-	table, err := history.New(w, c.Measure, !c.Run.Trust.Local())
+	lines := w
+	if c.Live != nil {
+		lines = io.Discard
+	}
+	table, err := history.New(lines, c.Measure, !c.Run.Trust.Local())
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +127,9 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 				Round: o.Trained, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
 				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
 			})
+			if c.Live != nil {
+				c.Live(o.live())
+			}
 			if n := len(p.Estimate.Suspects); n > 0 {
 				if o.Alarms++; o.Alarms == 1 {
 					_, noted := fmt.Fprintf(w, alarmNote, n)
@@ -148,6 +158,10 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		},
 	})
 	o.BytesPerReport = table.BytesPerReport()
+	if c.Live != nil && o.Trained > 0 {
+		text := fmt.Sprintf("%s  (from %.4f, %d of %d rounds)", o.live(), o.Before, o.Trained, c.Run.Affordable)
+		err = errors.Join(err, plan.Words{About: c.Measure.Name, Text: []string{text}}.Print(w))
+	}
 	if err == nil && c.Bare != nil {
 		err = c.trainBare(ctx, o)
 	}
@@ -159,6 +173,9 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	}
 	return nil, err
 }
+
+// live is the measure of the rounds so far.
+func (o *Outcome) live() string { return fmt.Sprintf("%s %.4f", o.table.Spark(24), o.Score) }
 
 // trainBare trains without privacy, as many rounds as the private run had.
 func (c Config) trainBare(ctx context.Context, o *Outcome) (err error) {
