@@ -9,6 +9,7 @@ require github.com/hushgrad/hushgrad v0.0.0-00010101000000-000000000000
 require (
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/cloudflare/circl v1.6.5
+	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/klauspost/compress v1.20.3
 	github.com/nats-io/nats.go v1.55.0
 	github.com/prometheus/client_golang v1.25.0

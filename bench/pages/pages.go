@@ -19,7 +19,7 @@ import (
 )
 
 // anyMark is the beginning of what is made from results.
-var anyMark = regexp.MustCompile("<!-- (table|lines|value|picture) ")
+var anyMark = regexp.MustCompile("<!-- (table|lines|film|value|picture) ")
 
 // results is where the results are, below the root of the module.
 const results = "docs/results"
@@ -27,6 +27,7 @@ const results = "docs/results"
 var (
 	tableMark   = regexp.MustCompile(`(?ms)^(<!-- table (\S+)((?: \S+)*) -->\n).*?^<!-- end -->$`)
 	linesMark   = regexp.MustCompile(`(?ms)^(<!-- lines (\S+) (\S+) -->\n).*?^<!-- end -->$`)
+	filmMark    = regexp.MustCompile(`(?ms)^(<!-- film (\S+) -->\n).*?^<!-- end -->$`)
 	pictureMark = regexp.MustCompile(`(?ms)^(<!-- picture (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->\n).*?^<!-- end -->$`)
 	valueMark   = regexp.MustCompile(`(<!-- value (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->)[^\n]*?<!-- end -->`)
 )
@@ -156,6 +157,10 @@ func (m *maker) render(text string) (string, error) {
 	})
 	replace(linesMark, func(match []string) (string, error) {
 		body, err := m.lines(match[2], match[3])
+		return match[1] + body + "<!-- end -->", err
+	})
+	replace(filmMark, func(match []string) (string, error) {
+		body, err := m.film(match[2])
 		return match[1] + body + "<!-- end -->", err
 	})
 	replace(pictureMark, func(match []string) (string, error) {
