@@ -154,10 +154,25 @@ func (n *newFlags) addModule(dir string, files map[string][]byte) (then string, 
 	if files["go.mod"], err = m.Format(); err != nil {
 		return "", err
 	}
+	if inWorkspace(at) { // as the clone is, which does not list the project
+		files["go.work"] = []byte("go " + goVersion + "\n\nuse .\n")
+	}
 	if source == "" {
 		return "go mod tidy && go run .", nil
 	}
 	return "go run .", nil
+}
+
+// inWorkspace says whether Go finds a go.work above a directory.
+func inWorkspace(dir string) bool {
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.work")); err == nil {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }
 
 const (

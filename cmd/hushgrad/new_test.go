@@ -61,6 +61,24 @@ func TestNewFindsTheClone(t *testing.T) {
 	}
 }
 
+// Below a workspace, such as the clone's, a project is a workspace of its own: Go would refuse to run it.
+func TestNewInAWorkspace(t *testing.T) {
+	outer := t.TempDir()
+	do(t, "new", filepath.Join(outer, "before"))
+	if err := os.WriteFile(filepath.Join(outer, "go.work"), []byte("go "+goVersion+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do(t, "new", filepath.Join(outer, "deep", "after"))
+	if _, err := os.Stat(filepath.Join(outer, "before", "go.work")); err == nil {
+		t.Error("a workspace that nothing needs")
+	}
+	c := exec.CommandContext(t.Context(), "go", "list", ".")
+	c.Dir, c.Env = filepath.Join(outer, "deep", "after"), append(os.Environ(), "GOPROXY=off", "GOWORK=")
+	if out, err := c.CombinedOutput(); err != nil || string(out) != "after\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // Outside of a clone a program takes its own version, or else the clone that it was built in.
 func TestNewOutsideOfAClone(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
