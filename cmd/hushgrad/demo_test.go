@@ -94,7 +94,7 @@ func TestTheReleaseHoldsTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`(?m)^  - id: ` + demoProgram + `\n    main: \./examples/mnist\n    binary: ` + demoProgram + `\n`).Match(text) {
+	if !regexp.MustCompile(`(?m)^  - \{.*id: ` + demoProgram + `, main: \./examples/mnist, binary: ` + demoProgram + `\b`).Match(text) {
 		t.Errorf("no build of %s:\n%s", demoProgram, text)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -73,6 +74,9 @@ func printHelp(w io.Writer, c *cobra.Command) {
 	command.PrintFlags(w, c.Flags())
 }
 
+// alsoGroup has the commands whose names say all. They have one line together, so that a small terminal shows all commands.
+const alsoGroup = "Also"
+
 // printChildren lists the commands of a command, by group.
 func printChildren(w io.Writer, c *cobra.Command) {
 	groups := c.Groups()
@@ -80,6 +84,16 @@ func printChildren(w io.Writer, c *cobra.Command) {
 		groups = []*cobra.Group{{Title: "Commands"}}
 	}
 	for _, g := range groups {
+		if g.ID == alsoGroup {
+			var names []string
+			for _, child := range c.Commands() {
+				if child.IsAvailableCommand() && child.GroupID == g.ID {
+					names = append(names, child.Name())
+				}
+			}
+			fmt.Fprintf(w, "%s: %s.\n", g.Title, strings.Join(names, ", "))
+			continue
+		}
 		fmt.Fprintf(w, "%s:\n", g.Title)
 		table := tabwriter.NewWriter(w, 14, 0, 2, ' ', 0)
 		for _, child := range c.Commands() {

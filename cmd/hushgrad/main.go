@@ -33,10 +33,11 @@ func newRoot() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
+		{"Begin", []*cobra.Command{newDemo(), newNew()}},
 		{"Run a service", []*cobra.Command{newServe(), newShuffle(), newIssue(), newHealth()}},
 		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newRun(), newEncode(), newAggregate()}},
 		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger(), newLog()}},
-		{"This program", []*cobra.Command{newDemo(), newNew(), newVersion(), newMan()}},
+		{alsoGroup, []*cobra.Command{newVersion(), newMan()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
