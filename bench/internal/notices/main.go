@@ -30,11 +30,11 @@ func main() {
 }
 
 // programs are what a release has, and systems are those it is built for, see .goreleaser.yaml.
-var programs = []string{"github.com/hushgrad/hushgrad/cmd/hushgrad", "github.com/hushgrad/hushgrad/cmd/hushgrad-broker", "github.com/hushgrad/hushgrad/cmd/hushgrad-draw"}
+var programs = []string{"github.com/hushgrad/hushgrad/cmd/hushgrad", "github.com/hushgrad/hushgrad/cmd/hushgrad-broker", "github.com/hushgrad/hushgrad/cmd/hushgrad-draw", "github.com/hushgrad/hushgrad/examples/mnist"}
 
 var systems = []string{"linux", "darwin", "windows"}
 
-const head = `The programs hushgrad, hushgrad-broker and hushgrad-draw are made of the modules below. Their own licence is in the file LICENSE. Each text below is
+const head = `The programs hushgrad, hushgrad-broker, hushgrad-draw and hushgrad-demo are made of the modules below. Their own licence is in the file LICENSE. Each text below is
 the licence, or another notice, of the modules that stand above it.
 `
 
