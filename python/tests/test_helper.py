@@ -192,6 +192,7 @@ def test_an_interrupted_call_loses_no_other_aggregator(
         counts.merge(mine)
 
 
+@pytest.mark.endurance
 @posix
 def test_interrupts_at_any_moment_mix_up_no_answers() -> None:
     plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
@@ -246,6 +247,7 @@ def work(rounds: int, row: Row) -> None:
         counts.estimate()
 
 
+@pytest.mark.endurance
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_thousand_rounds_take_no_more_memory_than_a_few() -> None:
     row = np.zeros(20_000, np.float32)
@@ -261,6 +263,7 @@ def test_a_thousand_rounds_take_no_more_memory_than_a_few() -> None:
     assert megabytes() < few + 100
 
 
+@pytest.mark.endurance
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ten_thousand_rounds_leave_nothing_behind() -> None:
     row = np.zeros(4, np.float32)
@@ -319,6 +322,7 @@ def test_large_payloads_need_no_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     helper.close()  # the next one has memory
 
 
+@pytest.mark.endurance
 def test_what_finalizers_release_meanwhile_ends_no_call() -> None:
     helper, often = _bridge.helper(), sys.getswitchinterval()
     ended = threading.Event()
