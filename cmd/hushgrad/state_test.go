@@ -22,6 +22,10 @@ import (
 const asCommand = "HUSHGRAD_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if mode := os.Getenv(asAdapter); mode != "" {
+		adapt(mode)
+		os.Exit(0)
+	}
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

@@ -56,6 +56,7 @@ type verifyFlags struct {
 func newVerify() *cobra.Command {
 	c := newJob("verify [flags] FILE", "check that the code keeps a round's promise", verifyHelp, &verifyFlags{})
 	c.Args = oneArgument("file, or -,")
+	c.AddCommand(newConformance())
 	return c
 }
 

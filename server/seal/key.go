@@ -125,6 +125,27 @@ func GenerateKey(s Suite) (*Key, error) {
 	return newKey(s, a, private), nil
 }
 
+// ParseKey returns the key with this public half, see Key.Public, from the private key of its KEM in the form of
+// RFC 9180. The error is a *fl.ParamError for public_key or private_key. Use it for keys that are no files.
+func ParseKey(public, private []byte) (*Key, error) {
+	for _, suite := range Suites() {
+		a := suites[suite]
+		if !bytes.HasPrefix(public, a.header()) {
+			continue
+		}
+		parsed, err := a.kem.NewPrivateKey(private)
+		if err != nil {
+			return nil, fmt.Errorf("seal: %w", fl.Invalid("private_key", fmt.Sprintf("%d bytes", len(private)), "must be a private key of %s: %v", suite, err))
+		}
+		key := newKey(suite, a, parsed)
+		if !bytes.Equal(key.public, public) {
+			return nil, fmt.Errorf("seal: %w", fl.Invalid("private_key", key.Fingerprint(), "must belong to the public key %s", FingerprintOf(public)))
+		}
+		return key, nil
+	}
+	return nil, fmt.Errorf("seal: %w", fl.Invalid("public_key", fmt.Sprintf("%d bytes", len(public)), "must begin with the algorithms of one of %v", Suites()))
+}
+
 func newKey(s Suite, a algorithms, private hpke.PrivateKey) *Key {
 	return &Key{suite: s, private: private, public: append(a.header(), private.PublicKey().Bytes()...)}
 }
