@@ -1,6 +1,7 @@
 package seal_test
 
 import (
+	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -117,6 +118,54 @@ func TestARotation(t *testing.T) {
 	removed, swept := keys.Sweep(nobody)
 	if newest, none := keys.Newest(); errors.Join(err, swept, none) != nil || len(removed) > 0 || newest.Fingerprint() != third.Fingerprint() {
 		t.Errorf("without a successor: %v, removed %v, %v", newest, removed, errors.Join(err, swept, none))
+	}
+}
+
+// A key that is no file opens what was sealed to its public half.
+func TestKeysAreParsed(t *testing.T) {
+	for _, suite := range seal.Suites() {
+		dir := t.TempDir()
+		keys, err := seal.OpenKeys(filepath.Join(dir, "keys"), suite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := keys.Newest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "keys", key.Fingerprint().String()[:16]+".key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, _ := pem.Decode(text)
+		parsed, err := seal.ParseKey(key.Public(), block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest := [32]byte{1}
+		sealer, err := seal.NewSealer(key.Public(), digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := parsed.NewOpener(digest).Open(sealed(t, sealer, []byte("report"))); err != nil || string(got) != "report" || parsed.Suite() != suite {
+			t.Errorf("%s: a parsed key of %s opens %q, %v", suite, parsed.Suite(), got, err)
+		}
+		other, err := seal.GenerateKey(suite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			public, private []byte
+			param           string
+		}{
+			"another public key": {other.Public(), block.Bytes, "private_key"}, "a short private key": {key.Public(), block.Bytes[1:], "private_key"},
+			"no private key": {key.Public(), nil, "private_key"}, "another algorithm": {append([]byte{1}, key.Public()...), block.Bytes, "public_key"}, "no public key": {nil, block.Bytes, "public_key"},
+		} {
+			var wrong *fl.ParamError
+			if _, err := seal.ParseKey(c.public, c.private); !errors.As(err, &wrong) || wrong.Param != c.param {
+				t.Errorf("%s: %s: %v", suite, name, err)
+			}
+		}
 	}
 }
 

@@ -48,8 +48,9 @@ type Case struct {
 	Report    Hex             `json:"report,omitempty"`
 	// Coordinates are the ones whose counts are asked for.
 	Coordinates []int `json:"coordinates,omitempty"`
-	Token       Hex   `json:"token,omitempty"`
-	IssuerKey   Hex   `json:"issuer_key,omitempty"`
+	// Token is the one to check, and in a case of Encode the one that assigns the seed.
+	Token     Hex `json:"token,omitempty"`
+	IssuerKey Hex `json:"issuer_key,omitempty"`
 	// PrivateKey is the private key behind the round's seal_key, or behind its share_key, in the form of RFC 9180.
 	PrivateKey Hex `json:"private_key,omitempty"`
 	// Item is what a client sends to a shuffler, or the sealed report alone.

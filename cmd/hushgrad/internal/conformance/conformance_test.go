@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/fl/exact"
 )
 
 // maxVectors bounds the file, which everybody downloads.
@@ -33,9 +34,10 @@ func TestTheVectorsAreOurs(t *testing.T) {
 		if subjects = append(subjects, c.Subject); len(slices.Compact(slices.Clone(subjects))) != len(slices.Compact(slices.Sorted(slices.Values(subjects)))) {
 			t.Errorf("%s: the cases of a subject do not follow each other", name)
 		}
-		file, _, _ := strings.Cut(c.Where, "#")
-		if _, err := os.Stat("../../../../" + file); err != nil || file == "" {
-			t.Errorf("%s is specified in %q: %v", name, file, err)
+		file, anchor, _ := strings.Cut(c.Where, "#")
+		page, err := os.ReadFile("../../../../" + file)
+		if err != nil || anchor != "" && !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(string(page)), ",", ""), " ", "-"), "\n##-"+anchor+"\n") {
+			t.Errorf("%s is specified in %q: %v", name, c.Where, err)
 		}
 		if (c.Want == nil) != (c.Subject == Encode) || (c.Law == nil) != (c.Want != nil) {
 			t.Errorf("%s has an answer and probabilities, or neither", name)
@@ -65,11 +67,24 @@ func TestTheProbabilitiesAreOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(c.Token) > 0 { // the probabilities of one seed: see seededLaw
+			w, err := exact.NewWeights(r.Epsilon, 1, max(2, slotsOf(r)))
+			if err != nil || c.Law.Plus[0] != float64(w.High)/float64(w.Total) {
+				t.Errorf("%s: %v, %v, weights %+v", c.Name, c.Law, err, w)
+			}
+			continue
+		}
 		plus, minus := make([]float64, r.Dim), make([]float64, r.Dim)
 		if err := m.(fl.HitMechanism).AddHits(plus, minus, c.Gradient); err != nil || !slices.Equal(plus, c.Law.Plus) || !slices.Equal(minus, c.Law.Minus) {
 			t.Errorf("%s: %v %v, %v", c.Name, plus, minus, err)
 		}
 	}
+}
+
+// slotsOf returns the slots of a round, and 0 for a mechanism without the parameter.
+func slotsOf(r fl.Round) int {
+	slots, _ := r.Params.Int("slots")
+	return slots
 }
 
 func casesOf(t *testing.T, subject string) (some []Case) {
@@ -119,6 +134,21 @@ func TestWrongEncodersAreFound(t *testing.T) {
 		got, err := wrongReports(c, bad)
 		if err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	for _, c := range casesOf(t, Encode) {
+		if len(c.Token) == 0 {
+			continue
+		}
+		forgetful := c
+		forgetful.Token = nil
+		if got, err := wrongReports(c, Respond(forgetful).Reports); err != nil || !strings.Contains(got, "want the token's") {
+			t.Errorf("%s without the token: %q, %v", c.Name, got, err)
+		}
+		negative := c
+		negative.Gradient = []float64{-1, 0, 0, 0}
+		if got, err := wrongReports(c, Respond(negative).Reports); err != nil || !strings.Contains(got, "count +1 at coordinate 0") {
+			t.Errorf("%s of another gradient: %q, %v", c.Name, got, err)
 		}
 	}
 }

@@ -258,30 +258,6 @@ func (m *maker) tokens() {
 	}
 }
 
-func (m *maker) encoders() {
-	for _, c := range []struct {
-		name, mechanism, hash string
-		sparsity              int
-		gradient              []float64
-	}{
-		{"coco-gf2", "coco", "gf2", 1, []float64{1, 0, 0, 0}},
-		{"coco-gf2-negative-half", "coco", "gf2", 1, []float64{0, -0.5, 0, 0}},
-		{"coco-ideal", "coco", "ideal", 2, []float64{1, 0, -1, 0, 0}},
-		{"coco-clipped", "coco", "ideal", 2, []float64{8, 0, -2, 0, 0}},
-		{"coco-zero", "coco", "ideal", 2, []float64{0, 0, 0, 0, 0}},
-		{"collision-gf2", "collision", "gf2", 1, []float64{0, 0, 1, 0}},
-		{"collision-ideal", "collision", "ideal", 2, []float64{0.25, 0, -1, 0, 0}},
-	} {
-		r := m.round(fl.Round{Mechanism: c.mechanism, Dim: len(c.gradient), Epsilon: 2, Params: fl.Params{"sparsity": fl.Int(c.sparsity), "hash": fl.Text(c.hash)}})
-		opened := must[fl.Mechanism](m.t)(fl.Open(r))
-		law := &Law{make([]float64, r.Dim), make([]float64, r.Dim)}
-		if err := opened.(fl.HitMechanism).AddHits(law.Plus, law.Minus, c.gradient); err != nil {
-			m.t.Fatal(err)
-		}
-		m.add(Case{Subject: Encode, Name: c.name, Round: m.binary(r), Gradient: c.gradient, Reports: 8192, Law: law, Where: formatPage + "#coco-collision-and-signsketch"}, false)
-	}
-}
-
 func (m *maker) sealed(subject string) {
 	rng := rand.NewChaCha8([32]byte{5})
 	for _, suite := range []struct {

@@ -217,11 +217,7 @@ var errTime = errors.New("time")
 func (a *adapter) ask(ctx context.Context, c Case) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.time, errTime)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { // which ends what waits below
-		a.end()
-		_, _ = a.in.Close(), a.out.Close()
-	})
-	defer stop()
+	defer context.AfterFunc(ctx, func() { _, _ = a.in.Close(), a.out.Close() })() // which ends what waits below
 	c.Want, c.Law, c.Where = nil, nil, ""
 	text, err := json.Marshal(c)
 	if err != nil {

@@ -84,7 +84,7 @@ func respond(c Case) (a Answer, err error) {
 		a.Accepted = true
 		a.Counts, err = counts(r, m, c.Report, c.Coordinates)
 	case Encode:
-		a.Reports, err = sample(m, c.Gradient, c.Reports)
+		a.Reports, err = sample(m, c)
 	default:
 		return open(r, m, digest, c)
 	}
@@ -175,17 +175,24 @@ func signsOf(r fl.Round, agg fl.Aggregator) (all []int, err error) {
 	return all, nil
 }
 
-// sample encodes a gradient n times.
-func sample(m fl.Mechanism, gradient []float64, n int) (reports []byte, err error) {
-	if n < 1 || n > maxSampled {
-		return nil, fl.Invalid("reports", n, "must be in [1, %d]", maxSampled)
+// sample encodes a gradient many times, with the token's seed if there is one.
+func sample(m fl.Mechanism, c Case) (reports []byte, err error) {
+	if c.Reports < 1 || c.Reports > maxSampled {
+		return nil, fl.Invalid("reports", c.Reports, "must be in [1, %d]", maxSampled)
 	}
-	for range n {
-		if reports, err = m.Encode(reports, gradient, nil); err != nil {
+	if len(c.Token) > 0 {
+		seeded, ok := m.(fl.SeededMechanism)
+		if !ok {
+			return nil, fl.Invalid("token", "one", "must not be there: reports of the mechanism have no seeds")
+		}
+		m = seeded.WithSeed(admit.Seed(c.Token))
+	}
+	for range c.Reports {
+		if reports, err = m.Encode(reports, c.Gradient, nil); err != nil {
 			return nil, err
 		}
 		if len(reports) > maxLine/2 {
-			return nil, fl.Invalid("reports", n, "must have at most %d bytes together", maxLine/2)
+			return nil, fl.Invalid("reports", c.Reports, "must have at most %d bytes together", maxLine/2)
 		}
 	}
 	return reports, nil
