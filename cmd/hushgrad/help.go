@@ -129,8 +129,9 @@ A key or a variable without a flag is an error, and so is a value that a flag do
 		newTopic("exit-codes", "what the exit codes say", `Every command ends with one of these:
 
   0    it did what it was asked to
-  1    it failed, hushgrad verify found a broken promise or a round to refuse,
-       or hushgrad account plan found no plan with the error that was asked for
+  1    it failed, hushgrad verify found a broken promise, a round to refuse or
+       an implementation that does not conform, or hushgrad account plan found
+       no plan with the error that was asked for
   2    the call was wrong: a flag, an argument, a file or a combination of them
   130  it was interrupted before it was done
 

@@ -12,7 +12,7 @@ import (
 
 const (
 	// falseAlarm bounds the probability that a case of Encode fails an encoder that is right.
-	falseAlarm = 1e-6
+	falseAlarm = 1e-7
 	// maxRepeats is the largest number of seeds that may come twice. maxSampled seeds have 2^14·2^14/2^33 = 1/32 pairs
 	// of equal ones on average, and more than 4 with a probability below 3e-10.
 	maxRepeats = 4
