@@ -61,6 +61,7 @@ func TestResultsHaveAForm(t *testing.T) {
 		"hushgrad rounds": true, "hushgrad new": true, "hushgrad demo": true, "hushgrad account": true, "hushgrad ledger": true,
 		"hushgrad ledger export": true,                                                             // a form of its own
 		"hushgrad log":           true, "hushgrad log witness": true, "hushgrad log monitor": true, // they follow a log
+		"hushgrad verify conformance answer": true, "hushgrad verify conformance vectors": true,
 		"hushgrad man": true, "hushgrad configuration": true, "hushgrad exit-codes": true,
 	}
 	every(newRoot(), func(c *cobra.Command) {
