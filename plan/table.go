@@ -32,8 +32,9 @@ type Row struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	Against string  `json:"against"`
-	// Local is the ε of the same reports against everybody, δ = 0; nil where there is none.
-	Local *float64 `json:"epsilon_against_everybody"`
+	// Local is the ε of the same reports against everybody, δ = 0, and LocalReport the ε of one of them; nil where there is none.
+	Local       *float64 `json:"epsilon_against_everybody"`
+	LocalReport *float64 `json:"epsilon_of_report_against_everybody"`
 	// Error is the L2 norm of the noise of one round's mean, and ErrorOfRun the L2 norm of the noise of the mean over all rounds, both
 	// over the norm of a gradient. Above 1 noise is larger than any signal. What a clip cuts is not in them, but in Off.
 	Error      float64 `json:"error_of_round"`
@@ -43,18 +44,27 @@ type Row struct {
 	Off *float64 `json:"off"`
 	// Expected is the run's, on the request's Examples.
 	Expected *Expected `json:"expected_accuracy"`
-	// Bytes are what a client or site sends in the whole run.
-	Bytes float64 `json:"bytes"`
+	// Reports is how often a client or site sends something in the whole run, and Bytes are all of it.
+	Reports int     `json:"reports"`
+	Bytes   float64 `json:"bytes"`
 	// Why says why the trust does not serve; "" otherwise.
 	Why string `json:"why,omitempty"`
 }
 
-// Compare plans the request for every trust, with the same budget. Without Records every client holds its own data, and OwnSite
-// does not serve.
+// Compare plans the request for the given trusts, all of Trusts where none is given, with the same budget. Without Records every
+// client holds its own data, and OwnSite does not serve.
 //
 // The error of Server is the exact one of Gaussian noise that is composed over the rounds.
-// Cost: Run's, for four trusts.
-func (q Request) Compare(ctx context.Context) ([]Row, error) {
+// Cost: Run's, for each trust. Shuffler takes most of it.
+func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
+	if len(trusts) == 0 {
+		trusts = Trusts()
+	}
+	for _, trust := range trusts {
+		if err := trust.validate(); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
+		}
+	}
 	if q.Examples != nil && q.Public == nil {
 		var err error
 		if q.Public, err = q.Examples.Sample(); err != nil {
@@ -77,7 +87,7 @@ func (q Request) Compare(ctx context.Context) ([]Row, error) {
 	}
 	q.Seed = 0 // figures are for runs that promise something
 	var out []Row
-	for _, trust := range Trusts() {
+	for _, trust := range trusts {
 		row := Row{Trust: trust, Against: trust.Against(), Epsilon: q.Budget, Delta: q.Delta}
 		var err error
 		switch {
@@ -127,7 +137,7 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 		r.Epsilon = *p.Central
 	}
 	if r.Trust != OwnSite {
-		r.Local = p.LocalTotal
+		r.Local, r.LocalReport = p.LocalTotal, p.Local
 	}
 	noise, _, left := run.noise(q)
 	r.ErrorOfRun = noise * math.Sqrt(float64(q.Dim)) / q.L2
@@ -136,8 +146,9 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 		r.off(q, *left, noise)
 	}
 	r.Expected = run.Expected
+	r.Reports = run.participations()
 	if m, ok := run.Opened.(fl.ReportSizer); ok {
-		r.Bytes = float64(m.ReportBytes() * run.participations())
+		r.Bytes = float64(m.ReportBytes() * r.Reports)
 	}
 	return nil
 }
@@ -160,6 +171,7 @@ func (r *Row) gaussian(ctx context.Context, q Request) error {
 		return fmt.Errorf("plan: %w", err)
 	}
 	r.Mechanism = baseline.Gaussian
+	r.Reports = q.Rounds
 	r.Bytes = valueBytes * float64(q.Dim) * rounds
 	unit := sigma / float64(vectors) // of a coordinate in a round, for gradients of norm 1
 	share := 1.

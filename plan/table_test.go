@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,6 +40,17 @@ func TestTrustsAreCompared(t *testing.T) {
 	}
 	if !(nobody.ErrorOfRun > shuffled.ErrorOfRun && shuffled.ErrorOfRun > server.ErrorOfRun) || !(nobody.Bytes < shuffled.Bytes && shuffled.Bytes < server.Bytes) {
 		t.Errorf("nobody %+v, shuffler %+v, server %+v", nobody, shuffled, server)
+	}
+	// 2000 clients report once in the 2 rounds of a shuffler, or twice.
+	if nobody.Reports != 1 || *nobody.LocalReport != 1 || shuffled.Reports > 2 || *shuffled.Local != float64(shuffled.Reports)**shuffled.LocalReport || server.Reports != 2 || server.LocalReport != nil {
+		t.Errorf("nobody %+v, shuffler %+v, server %+v", nobody, shuffled, server)
+	}
+	if some, err := q.Compare(t.Context(), Server, Nobody); err != nil || !reflect.DeepEqual(some, []Row{server, nobody}) {
+		t.Errorf("two trusts: %+v, %v", some, err)
+	}
+	var bad *fl.ParamError
+	if _, err := q.Compare(t.Context(), "everybody"); !errors.As(err, &bad) || bad.Param != "trust" {
+		t.Errorf("another trust: %v", err)
 	}
 	if own := rowOf(t, rows, OwnSite); own.Mechanism != "" || own.Why == "" {
 		t.Errorf("a site of one's own: %+v", own)
