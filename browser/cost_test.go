@@ -120,7 +120,7 @@ func TestThePageOfCostsSaysWhatThePlannerSays(t *testing.T) {
 		}
 		return false
 	}
-	if loaded() || !value[bool](t, ctx, `document.getElementById("cost-static").innerText.includes("shuffler")`) {
+	if loaded() || !value[bool](t, ctx, `document.getElementById("cost-static").checkVisibility()`) {
 		t.Error("before a control is moved the planner is loaded, or the page shows no numbers")
 	}
 	// From slider to slider, and to the trust that was chosen last.
@@ -151,7 +151,7 @@ func TestThePageOfCostsSaysWhatThePlannerSays(t *testing.T) {
 			t.Errorf("%s: no %s in %s", r.Trust, r.Mechanism, text)
 		}
 	}
-	if !loaded() || !value[bool](t, ctx, `document.getElementById("cost-static").hidden`) {
+	if !loaded() || value[bool](t, ctx, `document.getElementById("cost-static").checkVisibility()`) {
 		t.Error("the planner was not loaded, or the page still shows other numbers")
 	}
 	for scheme, width := range map[string]int{"light": 360, "dark": 1280} {
@@ -163,8 +163,11 @@ func TestThePageOfCostsSaysWhatThePlannerSays(t *testing.T) {
 	must(t, ctx, chromedp.Focus("#cost-dim"), chromedp.KeyEvent(kb.End))
 	until(t, ctx, `document.querySelector("#cost .state").textContent.includes(": ")`)
 	must(t, ctx, chromedp.Focus("#cost-budget"), chromedp.KeyEvent(kb.Home))
+	accessible(t, ctx, "the page of costs while it plans")
 	planned()
-	_, rows = asked(t, ctx)
+	if args, rows = asked(t, ctx); !strings.Contains(strings.Join(args, " "), "--dim 1000000 ") || args[len(args)-1] != "0.1" {
+		t.Errorf("the command is %q", args)
+	}
 	want, epsilons := rows[3].details(1e6)
 	shows(t, ctx, "#cost dl", want, epsilons)
 	seen.check(t, 50, 500) // what the worker loads is not in them
@@ -194,7 +197,7 @@ func TestThePageOfCostsWorksWithoutThePlanner(t *testing.T) {
 	types := regexp.MustCompile(`hushgrad account plan --trust server[\s\S]*\n *two-servers +1 +either server alone`)
 	visible := func(when string) {
 		t.Helper()
-		if text := value[string](t, ctx, `document.getElementById("cost-static").innerText`); !types.MatchString(text) {
+		if text := value[string](t, ctx, `(() => { const s = document.getElementById("cost-static"); return s.checkVisibility() ? s.innerText : "nothing"; })()`); !types.MatchString(text) {
 			t.Errorf("%s: %s", when, text)
 		}
 	}
