@@ -177,9 +177,9 @@ func (p *party) refuses(t testing.TB, what string, code codes.Code, r *sealedRou
 // eventually waits until a condition holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); {
+	for end := time.Now().Add(2 * time.Minute); !holds(); {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within 30 s", what)
+			t.Fatalf("%s: not within two minutes", what)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
