@@ -6,8 +6,9 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// lostRounds is how many rounds in a row must show no signal before a run counts as lost.
-const lostRounds = 3
+// lostRounds is how many rounds in a row must show no signal before a run counts as lost: a quarter of the planned ones, and at least
+// three. A run of many rounds has few reports in each, and single rounds show little.
+func (c RunConfig) lostRounds() int { return max(3, c.Rounds/4) }
 
 // evidence is what the mean of a round says about its signal.
 type evidence struct {
@@ -43,12 +44,13 @@ func evidenceOf(e *fl.Estimate) evidence {
 	return evidence{excess: norm - noise, variance: 2 * fourth}
 }
 
-// lost says whether rounds show no signal: together they have no more than two standard deviations of noise alone.
-func lost(rounds []evidence) bool {
+// lost says whether rounds show no signal, as many as it takes to say so: together they have no more than two standard deviations of
+// noise alone.
+func lost(rounds []evidence, enough int) bool {
 	var excess, variance float64
 	for _, e := range rounds {
 		excess += e.excess
 		variance += e.variance
 	}
-	return len(rounds) == lostRounds && variance > 0 && excess <= 2*math.Sqrt(variance)
+	return len(rounds) == enough && variance > 0 && excess <= 2*math.Sqrt(variance)
 }

@@ -38,27 +38,35 @@ func TestRoundsOfNoiseAreLost(t *testing.T) {
 		for _, e := range c.rounds {
 			all = append(all, evidenceOf(e))
 		}
-		if got := lost(all); got != c.want {
+		if got := lost(all, 3); got != c.want {
 			t.Errorf("%v: lost is %v", all, got)
 		}
 	}
 }
 
-// Run says it of the last three rounds, and not of older ones.
+// Run says it of the last rounds, and not of older ones: of a quarter of the planned rounds, and at least three.
 func TestRunSaysWhenRoundsAreLost(t *testing.T) {
-	var means noisyMeans
-	for _, factor := range []float64{3, 1, 1, 1, 1, 3, 1} {
-		means = append(means, scaledNoise(factor))
-	}
-	var got []bool
-	if _, err := Run(t.Context(), means, make([]float64, 100), RunConfig{Rounds: len(means), Steps: Momentum(0.1, 0, 0), After: func(p Progress) error {
-		got = append(got, p.Lost)
-		return nil
-	}}); err != nil {
-		t.Fatal(err)
-	}
-	if want := []bool{false, false, false, true, true, false, false}; !slices.Equal(got, want) {
-		t.Errorf("lost: %v, want %v", got, want)
+	for planned, want := range map[int][]bool{
+		7:  {false, false, false, true, true, false, false},
+		16: {false, false, false, false, true, false, false},
+	} {
+		var means noisyMeans
+		for _, factor := range []float64{3, 1, 1, 1, 1, 3, 1} {
+			means = append(means, scaledNoise(factor))
+		}
+		var got []bool
+		if _, err := Run(t.Context(), means, make([]float64, 100), RunConfig{Rounds: planned, Steps: Momentum(0.1, 0, 0), After: func(p Progress) error {
+			got = append(got, p.Lost)
+			if len(got) == len(means) {
+				return ErrStop
+			}
+			return nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rounds, lost: %v, want %v", planned, got, want)
+		}
 	}
 }
 

@@ -68,8 +68,8 @@ type Progress struct {
 	Suspects []int
 	// Refused says that RunConfig.Check has refused the round's step.
 	Refused bool
-	// Lost says that the means of the last three rounds cannot be distinguished from their noise. The rounds then
-	// teach the model nothing that shows.
+	// Lost says that the means of the last rounds cannot be distinguished from their noise: of a quarter of RunConfig.Rounds, and at least
+	// three. The rounds then teach the model nothing that shows.
 	Lost bool
 }
 
@@ -117,7 +117,7 @@ type run struct {
 	RunConfig
 	params []float64        // the first model
 	model  *descent.Descent // nil until the steps are known
-	lately []evidence       // of the last rounds, at most lostRounds
+	lately []evidence       // of the last rounds, at most lostRounds()
 }
 
 // start begins the descent, once the steps are known.
@@ -162,8 +162,9 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 		return nil
 	}
 	r.lately = append(r.lately, evidenceOf(estimate))
-	r.lately = r.lately[max(0, len(r.lately)-lostRounds):]
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.model.Params, Average: r.model.Average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately)})
+	enough := r.lostRounds()
+	r.lately = r.lately[max(0, len(r.lately)-enough):]
+	return r.After(Progress{Round: i, Estimate: estimate, Params: r.model.Params, Average: r.model.Average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately, enough)})
 }
 
 // noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square

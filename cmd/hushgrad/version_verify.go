@@ -34,7 +34,7 @@ type provenance struct {
 
 func (p *provenance) bind(f *flag.FlagSet) {
 	f.StringVar(&p.sums, "verify", "", "signed `file` of a release, checksums.note: compare this program with it, and print what it was built from")
-	f.StringVar(&p.file, "file", "", "program or archive that --verify compares, in place of this program")
+	f.StringVar(&p.file, "file", "", "`file`, a program or archive, that --verify compares, in place of this program")
 	f.StringVar(&p.key, "key", "", "public `key` that must have signed the file of --verify, in place of the keys of releases that this program knows")
 }
 

@@ -307,6 +307,33 @@ func TestProofsAreUnderWhatWitnessesHaveSigned(t *testing.T) {
 	}
 }
 
+// Old checkpoints that somebody sends again, more than the log remembers, leave proofs under the newest one.
+func TestOldSignaturesTakeNothingAway(t *testing.T) {
+	key, own := newSigning(t, "test.example/log", false), newSigning(t, "witness.example", true)
+	l := openLog(t, t.TempDir(), key, own.public)
+	w, err := NewWitness("key", key.public, "own", own.private)
+	must(t, err)
+	var signed [][]byte
+	for n := range maxCosigned + 2 {
+		must(t, l.Append(rounds(n, n+1)...))
+		one, err := w.Cosign(l.now)
+		must(t, err)
+		signed = append(signed, one)
+	}
+	must(t, l.Append(rounds(maxCosigned+2, maxCosigned+3)...)) // no witness has seen it
+	must(t, l.Cosign(signed[maxCosigned+1]))
+	for _, old := range signed[:maxCosigned+1] {
+		must(t, l.Cosign(old))
+	}
+	last := round(maxCosigned + 1)
+	proof, err := l.Proof(last.SHA256)
+	must(t, err)
+	keys := keysOf(t, key, own.public)
+	if _, err := keys.Check(proof, last.SHA256); err != nil {
+		t.Errorf("after old signatures: %v", err)
+	}
+}
+
 // What a client does with a proof in a log of 60 000 entries under one witness's signature.
 func BenchmarkCheck(b *testing.B) {
 	key, own := newSigning(b, "test.example/log", false), newSigning(b, "witness.example", true)

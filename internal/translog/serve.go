@@ -1,11 +1,13 @@
 package translog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -86,10 +88,10 @@ func (l *Log) Cosign(signed []byte) error {
 			return l.publish(c)
 		}
 	}
+	// Anybody may send old checkpoints again: they never take the place of newer ones.
 	l.cosigned = append(l.cosigned, c)
-	if len(l.cosigned) > maxCosigned {
-		l.cosigned = l.cosigned[1:]
-	}
+	slices.SortFunc(l.cosigned, func(a, b Checkpoint) int { return cmp.Compare(a.N, b.N) })
+	l.cosigned = l.cosigned[max(0, len(l.cosigned)-maxCosigned):]
 	return l.publish(c)
 }
 

@@ -50,7 +50,7 @@ type Outcome struct {
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
 	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
 	Refused        int     `json:"steps_refused"`              // by the check on public examples
-	Lost           bool    `json:"lost"`                       // the means of three rounds in a row could not be distinguished from their noise
+	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -65,8 +65,8 @@ type Outcome struct {
 	table   *history.History
 }
 
-// lostNote is printed once, below the third round that is lost.
-const lostNote = `       warning: the means of the last three rounds cannot be distinguished from
+// lostNote is printed once, below the first round of which trainer.Progress.Lost says it.
+const lostNote = `       warning: the means of the last rounds cannot be distinguished from
        their noise. More %ss, a larger --budget or fewer parameters help.
 `
 
@@ -175,7 +175,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 }
 
 // live is the measure of the rounds so far.
-func (o *Outcome) live() string { return fmt.Sprintf("%s %.4f", o.table.Spark(24), o.Score) }
+func (o *Outcome) live() string { return fmt.Sprintf("%s %.4f", o.table.Spark(18), o.Score) }
 
 // trainBare trains without privacy, as many rounds as the private run had.
 func (c Config) trainBare(ctx context.Context, o *Outcome) (err error) {
