@@ -29,25 +29,33 @@ func (q Request) opensRounds() bool {
 // softmaxFromZeros says that the run is softmax regression, rehearsed on public examples, and starts from no public model.
 func (q Request) softmaxFromZeros() bool { return q.Examples != nil && q.ZeroShot == 0 }
 
-// openRounds plans the number of rounds, which is left open. Rehearsals follow when it is known.
+// openRounds plans the number of rounds, which is left open. Rehearsals of the fewest rounds say which mechanism the number is planned for.
 func (q Request) openRounds(ctx context.Context) (*Run, error) {
 	if q.Smooth != nil {
 		return q.doubled(ctx)
 	}
+	least := q
+	least.Rounds = leastRounds
+	run, err := least.Run(ctx)
+	if run == nil {
+		return nil, err
+	}
 	few := q
-	few.Examples, few.Force = nil, true
+	few.Examples, few.Force, few.Mechanism = nil, true, run.Mechanism
 	if few.Public == nil {
 		var err error
 		if few.Public, err = q.Examples.Sample(); err != nil {
 			return nil, err
 		}
 	}
-	run, err := few.doubled(ctx)
-	if err != nil {
-		return nil, err
+	most, failed := few.doubled(ctx)
+	if failed != nil {
+		return nil, failed
 	}
-	q.Rounds = run.Rounds
-	if run, err = q.Run(ctx); run != nil {
+	if q.Rounds = most.Rounds; q.Rounds > leastRounds {
+		run, err = q.Run(ctx)
+	}
+	if run != nil {
 		run.doubled = true
 	}
 	return run, err

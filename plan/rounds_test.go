@@ -6,11 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/privunit"
 )
 
-// Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of the
-// noise left by twice as many rounds are computed anew.
+// Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of
+// the noise left by twice as many rounds are computed anew.
 func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	x, labels := make([][]float64, 200), make([]int, 200)
@@ -39,6 +43,12 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		}
 		return run.Schedule.Considered[0].NoiseOfRun
 	}
+	planned := func(q Request) (rounds int) {
+		for rounds = 30; rounds < 120 && noise(q, 2*rounds) <= 0.9*noise(q, rounds); {
+			rounds *= 2
+		}
+		return rounds
+	}
 	seen := map[int]bool{}
 	for _, c := range []struct {
 		clients int
@@ -50,10 +60,7 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 30
-		for want < 120 && noise(q, 2*want) <= 0.9*noise(q, want) {
-			want *= 2
-		}
+		want := planned(q)
 		if run.Rounds != want || run.Expected == nil {
 			t.Errorf("%+v: %d rounds, want %d; rehearsed: %v", c, run.Rounds, want, run.Expected)
 		}
@@ -89,5 +96,37 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		if q.opensRounds() || q.rounds() != 30 {
 			t.Errorf("with %s rounds are planned, or are %d", name, q.rounds())
 		}
+	}
+}
+
+// The number of rounds follows from the noise of the mechanism that rehearsals choose, and not from coco's, which has the smaller error
+// where gradients are clipped much.
+func TestRoundsFollowFromTheChosenMechanism(t *testing.T) {
+	rng := rand.New(rand.NewChaCha8([32]byte{8}))
+	x, labels := make([][]float64, 600), make([]int, 600)
+	for i := range x {
+		labels[i] = i % 10
+		x[i] = make([]float64, 60)
+		for j := range x[i] {
+			x[i][j] = rng.NormFloat64()
+		}
+		x[i][labels[i]] += 3
+		floats.Scale(1/floats.Norm(x[i], 2), x[i])
+	}
+	examples, err := NewExamples(x, labels, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Request{Mechanism: mechanisms.Auto, Trust: Shuffler, Clients: 20_000, Budget: 2, Delta: 1e-6, Dim: examples.Dim(), Examples: examples, Force: true}
+	run, err := q.Run(t.Context())
+	if err != nil || run.Mechanism != privunit.Name || run.Rounds != 120 {
+		t.Fatalf("%v, %+v; want 120 rounds of privunit", err, run)
+	}
+	if q.Public, err = examples.Sample(); err != nil {
+		t.Fatal(err)
+	}
+	q.Examples, q.Rounds = nil, 30
+	if run, err = q.Run(t.Context()); err != nil || run.Mechanism != coco.Name {
+		t.Fatalf("%v, %+v; want coco without rehearsals", err, run)
 	}
 }
