@@ -48,15 +48,37 @@ func setColumns(columns []column, rotated []float64) {
 	}
 	for w := range columns {
 		c := column{}
-		for b, v := range rotated[64*w : 64*w+64] {
-			level := uint64(math.RoundToEven(math.Abs(v) / largest * (1<<planeCount - 1)))
-			c.negative |= math.Float64bits(v) >> 63 << b
-			for p := range c.planes {
-				c.planes[p] |= level >> (planeCount - 1 - p) & 1 << b
+		for first := 0; first < 64; first += 8 {
+			low, high := uint64(0), uint64(0) // bytes of eight levels
+			for b, v := range rotated[64*w+first : 64*w+first+8] {
+				level := uint64(int64(math.RoundToEven(math.Abs(v) / largest * (1<<planeCount - 1))))
+				c.negative |= math.Float64bits(v) >> 63 << (first + b)
+				low |= level & 0xff << (8 * b)
+				high |= level >> 8 << (8 * b)
+			}
+			low, high = transposed(low), transposed(high)
+			for bit := range 8 {
+				c.planes[planeCount-1-bit] |= low >> (8 * bit) & 0xff << first
+			}
+			for bit := range planeCount - 8 {
+				c.planes[planeCount-9-bit] |= high >> (8 * bit) & 0xff << first
 			}
 		}
 		columns[w] = c
 	}
+}
+
+// transposed returns the bytes in which bit j of byte i is bit i of byte j (Warren, Hacker's Delight, 7-3).
+func transposed(x uint64) uint64 {
+	x ^= swapped(x, 7, 0x00AA00AA00AA00AA)
+	x ^= swapped(x, 14, 0x0000CCCC0000CCCC)
+	return x ^ swapped(x, 28, 0x00000000F0F0F0F0)
+}
+
+// swapped returns what to add to x so that the bits of a mask change places with those that are so many places higher.
+func swapped(x uint64, places int, mask uint64) uint64 {
+	differ := (x ^ x>>places) & mask
+	return differ ^ differ<<places
 }
 
 // setOpposed sets opposed[i] to the sum of the absolute values of the coordinates whose sign is not the sign of
@@ -66,15 +88,24 @@ func (c candidates) setOpposed(opposed []uint64, columns []column, seed uint32) 
 	clear(opposed)
 	step := splitmix.Gamma * uint64(c.words)
 	for w := range columns {
-		column := &columns[w]
+		negative, p := columns[w].negative, &columns[w].planes
 		state := c.start(seed, 0) + splitmix.Gamma*uint64(w+1)
 		for i := range opposed {
-			differ := splitmix.Mix(state) ^ column.negative
+			differ := splitmix.Mix(state) ^ negative
 			state += step
-			sum := 0
-			for _, plane := range column.planes {
-				sum = 2*sum + bits.OnesCount64(differ&plane)
-			}
+			// Most of a report's time is spent here. A loop over the planes takes half as long again.
+			sum := bits.OnesCount64(differ & p[0])
+			sum = 2*sum + bits.OnesCount64(differ&p[1])
+			sum = 2*sum + bits.OnesCount64(differ&p[2])
+			sum = 2*sum + bits.OnesCount64(differ&p[3])
+			sum = 2*sum + bits.OnesCount64(differ&p[4])
+			sum = 2*sum + bits.OnesCount64(differ&p[5])
+			sum = 2*sum + bits.OnesCount64(differ&p[6])
+			sum = 2*sum + bits.OnesCount64(differ&p[7])
+			sum = 2*sum + bits.OnesCount64(differ&p[8])
+			sum = 2*sum + bits.OnesCount64(differ&p[9])
+			sum = 2*sum + bits.OnesCount64(differ&p[10])
+			sum = 2*sum + bits.OnesCount64(differ&p[11])
 			opposed[i] += uint64(sum)
 		}
 	}
