@@ -7,6 +7,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/bench/pretrain/recipe"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/internal/garment"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
@@ -19,14 +20,18 @@ const (
 	measuredFrom  = 1 << 40
 )
 
-// measure adds one row for each kind of pictures. Digits are classified by the network, which
-// knows no other class. All characters are classified by the weights it was made from.
-func measure(ctx context.Context, r *experiment.Result, env experiment.Env, size recipe.Size, train, heldOut *recipe.Set, params []float64, n *features.Network) error {
-	count := measured
-	if env.Quick {
-		count = measuredQuick
-	}
-	model, err := size.Model()
+// measurement is what a trained network is measured with.
+type measurement struct {
+	*experiment.Result
+	size    recipe.Size
+	params  []float64 // all weights, those of classes that the network does not keep, too
+	network *features.Network
+	count   int // pictures of each kind
+}
+
+// all adds a row for pictures of all classes, by the weights that the network was made from.
+func (m measurement) all(of recipe.Pictures, name string, trained bool, x [][]float64, labels []int) error {
+	model, err := m.size.Model(of)
 	if err != nil {
 		return err
 	}
@@ -35,6 +40,32 @@ func measure(ctx context.Context, r *experiment.Result, env experiment.Env, size
 		return err
 	}
 	defer evaluator.Close()
+	accuracy, _, err := evaluator.Evaluate(m.params, x, labels)
+	classes, _ := of.Classes()
+	m.Rows = append(m.Rows, experiment.Row{name, trained, len(labels), classes, accuracy})
+	return err
+}
+
+// kept adds a row for pictures of the classes that the network keeps.
+func (m measurement) kept(ctx context.Context, name string, trained bool, x [][]float64, labels []int) error {
+	accuracy, _, err := features.ZeroShot(ctx, m.network, x, labels, nil)
+	m.Rows = append(m.Rows, experiment.Row{name, trained, len(labels), m.network.Classes(), accuracy})
+	return err
+}
+
+// cloth adds one row for each kind of drawn pictures.
+func (m measurement) cloth(ctx context.Context, c recipe.Cloth) error {
+	brush := garment.NewBrush()
+	x, labels := drawn(m.count, func(dst []float64, i uint64) int { return c.Draw(brush, dst, i) })
+	if err := m.all(c, "clothes, shoes, bags and cloth", true, x, labels); err != nil {
+		return err
+	}
+	x, labels = drawn(m.count, func(dst []float64, i uint64) int { return c.DrawThing(brush, dst, i) })
+	return m.kept(ctx, "clothes, shoes and bags", true, x, labels)
+}
+
+// characters adds one row for each kind of characters.
+func (m measurement) characters(ctx context.Context, env experiment.Env, train, heldOut *recipe.Set) error {
 	pencil := recipe.NewPencil()
 	for _, kind := range []struct {
 		name    string
@@ -44,27 +75,20 @@ func measure(ctx context.Context, r *experiment.Result, env experiment.Env, size
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x, labels := draw(kind.set, count, pencil.Draw)
-		accuracy, _, err := evaluator.Evaluate(params, x, labels)
-		if err != nil {
+		x, labels := draw(kind.set, m.count, pencil.Draw)
+		if err := m.all(train, kind.name, kind.trained, x, labels); err != nil {
 			return err
 		}
-		r.Rows = append(r.Rows, experiment.Row{kind.name, kind.trained, count, len(recipe.Characters), accuracy})
 	}
-	digits := func(name string, x [][]float64, labels []int) error {
-		accuracy, _, err := features.ZeroShot(ctx, n, x, labels, nil)
-		r.Rows = append(r.Rows, experiment.Row{name, false, len(labels), recipe.Digits, accuracy})
+	x, labels := draw(heldOut, m.count, pencil.DrawDigit)
+	if err := m.kept(ctx, "digits, fonts held out", false, x, labels); err != nil {
 		return err
 	}
-	x, labels := draw(heldOut, count, pencil.DrawDigit)
-	if err := digits("digits, fonts held out", x, labels); err != nil {
-		return err
-	}
-	generated, err := dataset.Generate(ctx, dataset.Options{TrainSize: 1, TestSize: count, Seed: env.Seed})
+	generated, err := dataset.Generate(ctx, dataset.Options{TrainSize: 1, TestSize: m.count, Seed: env.Seed})
 	if err != nil {
 		return err
 	}
-	if err := digits("digits, Go fonts (generated digits)", generated.Test.All(), generated.Test.Labels); err != nil {
+	if err := m.kept(ctx, "digits, Go fonts (generated digits)", false, generated.Test.All(), generated.Test.Labels); err != nil {
 		return err
 	}
 	if env.Data == "" {
@@ -74,14 +98,19 @@ func measure(ctx context.Context, r *experiment.Result, env experiment.Env, size
 	if err != nil {
 		return err
 	}
-	return digits("MNIST, test pictures", mnist.Test.All(), mnist.Test.Labels)
+	return m.kept(ctx, "MNIST, test pictures", false, mnist.Test.All(), mnist.Test.Labels)
 }
 
-// draw returns pictures that no training run has seen.
+// draw returns pictures of a set that no training run has seen.
 func draw(set *recipe.Set, count int, one func([]float64, *recipe.Set, uint64) int) (x [][]float64, labels []int) {
+	return drawn(count, func(dst []float64, i uint64) int { return one(dst, set, i) })
+}
+
+// drawn returns pictures from an index on that no training run reaches.
+func drawn(count int, one func(dst []float64, i uint64) int) (x [][]float64, labels []int) {
 	for i := range count {
 		picture := make([]float64, glyph.Side*glyph.Side)
-		labels = append(labels, one(picture, set, measuredFrom+uint64(i)))
+		labels = append(labels, one(picture, measuredFrom+uint64(i)))
 		x = append(x, picture)
 	}
 	return x, labels

@@ -22,7 +22,7 @@ import (
 func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{{
 		Name:     "pretrain",
-		Title:    "Public glyph features: weights from handwriting fonts, and their zero-shot accuracy",
+		Title:    "Public features: weights from handwriting fonts, or from drawn clothes and cloth, and their zero-shot accuracy",
 		Source:   "Our own recipe, docs/pretraining.md; no paper",
 		Without:  []string{experiment.FlagRepeats},
 		Alone:    true,
@@ -48,10 +48,11 @@ func Experiments() []experiment.Experiment {
 }
 
 // options are the flags of the experiment.
-type options struct{ size, fonts, weights string }
+type options struct{ pictures, size, fonts, weights string }
 
 func bind(f *flag.FlagSet) experiment.Run {
 	o := &options{}
+	f.StringVar(&o.pictures, "pictures", characters, "`kind` of pictures to train on: characters, of handwriting fonts, or cloth: clothes, shoes and bags, and cloth alone, drawn by a law")
 	f.StringVar(&o.size, "size", recipe.Small.Name, "`size` of the network: small or big")
 	f.StringVar(&o.fonts, "fonts", "", "`directory` that keeps the fonts; empty: hushgrad/fonts in the user's cache. Fonts that are missing come from the npm registry through the command npm")
 	f.StringVar(&o.weights, "weights", "", "`file` for the weights; empty: they are measured and not kept")
@@ -75,8 +76,14 @@ func settings(size string, quick bool) (recipe.Settings, error) {
 	return s, nil
 }
 
-// componentDigits is the number of digits that the mean and the components are computed from.
-const componentDigits = 10_000
+// componentPictures is the number of pictures that the mean and the components are computed from.
+const componentPictures = 10_000
+
+// The kinds of pictures that networks are trained on.
+const (
+	characters = "characters"
+	cloth      = "cloth"
+)
 
 func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Result, error) {
 	s, err := settings(o.size, env.Quick)
@@ -84,23 +91,32 @@ func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Resul
 		return nil, err
 	}
 	s.Jobs = env.Jobs
-	if o.fonts, err = FontCache(o.fonts); err != nil {
-		return nil, err
-	}
-	env.Progress.Describe("fonts")
-	train, heldOut, err := recipe.Load(ctx, o.fonts, env.Seed)
-	if err != nil {
-		return nil, err
+	var of recipe.Pictures
+	var train, heldOut *recipe.Set
+	switch o.pictures {
+	case characters:
+		if o.fonts, err = FontCache(o.fonts); err != nil {
+			return nil, err
+		}
+		env.Progress.Describe("fonts")
+		if train, heldOut, err = recipe.Load(ctx, o.fonts, env.Seed); err != nil {
+			return nil, err
+		}
+		of = train
+	case cloth:
+		of = recipe.Cloth{Seed: env.Seed}
+	default:
+		return nil, fl.Invalid("--pictures", o.pictures, "must be %s or %s", characters, cloth)
 	}
 	env.Progress.Describe("pretrain")
 	env.Progress.Grow(s.Stages * s.Steps)
-	params, err := recipe.Train(ctx, train, s, func(stage string, compute func() ([]float64, error)) ([]float64, error) {
-		return env.Checkpoint.Do(o.size+" "+stage, compute)
+	params, err := recipe.Train(ctx, of, s, func(stage string, compute func() ([]float64, error)) ([]float64, error) {
+		return env.Checkpoint.Do(o.pictures+" "+o.size+" "+stage, compute)
 	}, env.Progress.Step)
 	if err != nil {
 		return nil, err
 	}
-	network, err := recipe.Finish(train, s.Size, params, componentDigits)
+	network, err := recipe.Finish(of, s.Size, params, componentPictures)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +125,19 @@ func run(ctx context.Context, env experiment.Env, o *options) (*experiment.Resul
 		Columns: []string{"pictures", "trained_on", "count", "classes", "accuracy"},
 		Notes: []string{
 			fmt.Sprintf("%d pictures, each seen once. SHA-256 of the weights: %s", s.Stages*s.Steps*s.Batch, hex.EncodeToString(digest[:])),
-			"Every picture that is measured is a new one. trained_on says whether others of the same fonts were trained on.",
+			"Every picture that is measured is a new one. trained_on says whether others of the same fonts, or the same law, were trained on.",
 		},
 	}
-	if err := measure(ctx, r, env, s.Size, train, heldOut, params, network); err != nil {
+	m := measurement{Result: r, size: s.Size, params: params, network: network, count: measured}
+	if env.Quick {
+		m.count = measuredQuick
+	}
+	if o.pictures == cloth {
+		err = m.cloth(ctx, recipe.Cloth{Seed: env.Seed})
+	} else {
+		err = m.characters(ctx, env, train, heldOut)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.weights != "" {

@@ -59,6 +59,17 @@ func (b *Brush) Draw(dst []uint8, class int, rng *rand.Rand) {
 	}
 }
 
+// DrawCloth draws cloth of a kind in [0, Cloths) that covers the whole picture, at any angle. dst and rng are as in Draw.
+func (b *Brush) DrawCloth(dst []uint8, kind int, rng *rand.Rand) {
+	m := measure{rng}
+	cloth := m.woven(kind, m.between(.25, .75), m.between(.1, .45), m.between(0, 2*math.Pi))
+	noise := m.between(.02, .12)
+	for i := range Side * Side {
+		v := cloth(float64(i%Side), float64(i/Side)) + noise*rng.NormFloat64()
+		dst[i] = uint8(math.Round(255 * max(0, min(1, v))))
+	}
+}
+
 // place puts layers on the picture, in pixels: bent a little, with the longer side of their box in
 // [23, 27] and the box's centre near the picture's centre.
 func place(layers []layer, m measure) {

@@ -14,11 +14,13 @@ const (
 	knit
 	mottled
 	dots
-	kinds
+
+	// Cloths is the number of kinds of cloth.
+	Cloths = iota
 )
 
 // habits are how often each class takes which kind of cloth, in the order of the kinds.
-var habits = [Classes][kinds]float64{
+var habits = [Classes][Cloths]float64{
 	{9, 2, 2, 1, .5, 3, 1},
 	{9, 3, .7, .3, 1, 3, .2},
 	{7, 2, 1.5, .5, 3, 3, .3},
@@ -34,15 +36,7 @@ var habits = [Classes][kinds]float64{
 // weave draws the cloth of a thing of that class.
 func (m measure) weave(class int) weave {
 	tone, contrast := m.between(.25, 1), m.between(.1, .45)
-	kind, total := plain, 0.
-	for _, w := range habits[class] {
-		total += w
-	}
-	for at := m.Float64() * total; kind < kinds-1; kind++ {
-		if at -= habits[class][kind]; at < 0 {
-			break
-		}
-	}
+	kind := m.habit(class)
 	angle := m.around(0, .06) // cloth is cut along its threads
 	if m.chance(.5) {
 		angle += math.Pi / 2
@@ -50,6 +44,25 @@ func (m measure) weave(class int) weave {
 	if m.chance(.15) {
 		angle = m.between(0, math.Pi)
 	}
+	return m.woven(kind, tone, contrast, angle)
+}
+
+// habit draws the kind of cloth of a thing of that class.
+func (m measure) habit(class int) int {
+	kind, total := plain, 0.
+	for _, w := range habits[class] {
+		total += w
+	}
+	for at := m.Float64() * total; kind < Cloths-1; kind++ {
+		if at -= habits[class][kind]; at < 0 {
+			break
+		}
+	}
+	return kind
+}
+
+// woven draws cloth of a kind, with its threads at an angle.
+func (m measure) woven(kind int, tone, contrast, angle float64) weave {
 	sin, cos := math.Sincos(angle)
 	period, phase := m.between(2.2, 8), m.between(0, 2*math.Pi)
 	wave := func(at, period float64) float64 { return math.Sin(phase + 2*math.Pi*at/period) }

@@ -12,27 +12,27 @@ import (
 )
 
 // Finish returns the network of trained weights. Its mean and its principal components are computed
-// from its vectors of new digits, as many as the last argument says. Its classes are the digits: their
-// part of the last layer. The new digits are drawn with the fonts of the set, and no digit trained on is
-// among them.
-func Finish(set *Set, size Size, params []float64, digits int) (*features.Network, error) {
-	bias := len(params) - len(Characters)
-	head := bias - size.Width*len(Characters)
+// from its vectors of n new pictures of the classes that stay. Its last layer is their part. No picture trained on is
+// among the new ones.
+func Finish(of Pictures, size Size, params []float64, n int) (*features.Network, error) {
+	classes, kept := of.Classes()
+	bias := len(params) - classes
+	head := bias - size.Width*classes
 	parts := features.NetworkParts{
 		Channels: size.Channels, Width: size.Width,
-		Weights: params[:head], HeadBias: params[bias : bias+Digits], Mean: make([]float64, size.Width),
+		Weights: params[:head], HeadBias: params[bias : bias+kept], Mean: make([]float64, size.Width),
 	}
 	for j := range size.Width {
-		parts.Head = append(parts.Head, params[head+j*len(Characters):][:Digits]...)
+		parts.Head = append(parts.Head, params[head+j*classes:][:kept]...)
 	}
 	raw, err := features.NewNetwork(parts)
 	if err != nil {
 		return nil, err
 	}
-	vectors := mat.NewDense(digits, size.Width, nil)
-	pencil, x, components := NewPencil(), make([]float64, glyph.Side*glyph.Side), set.with(forComponents)
-	for i := range digits {
-		pencil.DrawDigit(x, components, uint64(i))
+	vectors := mat.NewDense(n, size.Width, nil)
+	draw, x := of.painter(true), make([]float64, glyph.Side*glyph.Side)
+	for i := range n {
+		draw(x, uint64(i))
 		raw.Apply(vectors.RawRowView(i), x)
 	}
 	for j := range parts.Mean {

@@ -27,7 +27,35 @@ const (
 	forInit
 	forLetters
 	forUnseen
+	forCloth
+	forThings
 )
+
+// Pictures are an endless supply of labelled pictures: a *Set or a Cloth.
+type Pictures interface {
+	// Classes is how many classes a network is trained on, and how many of them, the first ones, stay in its file.
+	Classes() (trained, kept int)
+	// painter returns what draws pictures of all classes, or others of those that are kept.
+	painter(kept bool) painter
+	// first is the generator of the first weights.
+	first() *rand.Rand
+}
+
+// painter writes picture i to dst and returns its class. It draws one picture at a time.
+type painter func(dst []float64, i uint64) int
+
+// Classes implements Pictures: Characters, of which the digits stay.
+func (s *Set) Classes() (trained, kept int) { return len(Characters), Digits }
+
+func (s *Set) painter(kept bool) painter {
+	p, draw := NewPencil(), (*Pencil).Draw
+	if kept {
+		s, draw = s.with(forComponents), (*Pencil).DrawDigit
+	}
+	return func(dst []float64, i uint64) int { return draw(p, dst, s, i) }
+}
+
+func (s *Set) first() *rand.Rand { return experiment.Stream(s.seed, forInit) }
 
 // Load returns the set to train on and the set of the fonts held out. Fonts come from the cache
 // directory or, once, from the npm registry.

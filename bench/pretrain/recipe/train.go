@@ -6,7 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/internal/glyph"
 	"github.com/hushgrad/hushgrad/trainer"
 	"gonum.org/v1/gonum/floats"
@@ -25,10 +24,11 @@ var (
 	Big   = Size{Name: "big", Channels: [3]int{16, 32, 64}, Width: 128}
 )
 
-// Model returns the classifier of characters that is trained.
-func (s Size) Model() (*trainer.Model, error) {
+// Model returns the classifier of pictures that is trained.
+func (s Size) Model(of Pictures) (*trainer.Model, error) {
 	in := trainer.Input{Channels: 1, Height: glyph.Side, Width: glyph.Side}
-	return trainer.NewEmbedder(in, len(Characters), s.Channels, s.Width)
+	classes, _ := of.Classes()
+	return trainer.NewEmbedder(in, classes, s.Channels, s.Width)
 }
 
 // Settings say how long to train, and how fast.
@@ -45,27 +45,27 @@ type Settings struct {
 // added in order, so that the sum is the same on any number of cores.
 const halves = 2
 
-// Train returns the weights of the size's model, trained by Adam on pictures of the set. Each
+// Train returns the weights of the size's model, trained by Adam on pictures. Each
 // picture is seen once. Equal arguments give equal bits with the same build on the same kind
 // of processor. keep is called with the name of a stage and what computes the weights after
 // it: it may return the weights of an earlier run instead. step is called after each step.
-func Train(ctx context.Context, set *Set, s Settings, keep func(stage string, compute func() ([]float64, error)) ([]float64, error), step func()) ([]float64, error) {
-	model, err := s.Size.Model()
+func Train(ctx context.Context, of Pictures, s Settings, keep func(stage string, compute func() ([]float64, error)) ([]float64, error), step func()) ([]float64, error) {
+	model, err := s.Size.Model(of)
 	if err != nil {
 		return nil, err
 	}
 	var parts [halves]*half
 	for i := range parts {
-		if parts[i], err = newHalf(model, s.Batch/halves); err != nil {
+		if parts[i], err = newHalf(model, of, s.Batch/halves); err != nil {
 			return nil, err
 		}
 		defer parts[i].worker.Close()
 	}
-	params := model.Init(experiment.Stream(set.seed, forInit))
+	params := model.Init(of.first())
 	for stage := range s.Stages {
 		params, err = keep(fmt.Sprintf("stage %d", stage+1), func() ([]float64, error) {
 			out := append([]float64(nil), params...)
-			return out, trainStage(ctx, out, set, s, stage, parts, step)
+			return out, trainStage(ctx, out, s, stage, parts, step)
 		})
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (s Settings) rate(stage int) float64 {
 	return s.Rate * (0.01 + 0.99*(1+math.Cos(math.Pi*float64(stage)/float64(s.Stages)))/2)
 }
 
-func trainStage(ctx context.Context, params []float64, set *Set, s Settings, stage int, parts [halves]*half, step func()) error {
+func trainStage(ctx context.Context, params []float64, s Settings, stage int, parts [halves]*half, step func()) error {
 	adam, err := trainer.NewOptimizer(trainer.OptimizerConfig{Name: "adam", LearningRate: s.rate(stage)}, len(params))
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func trainStage(ctx context.Context, params []float64, set *Set, s Settings, sta
 		for k, h := range parts {
 			wait.Go(func() {
 				limit <- struct{}{}
-				h.compute(params, set, first+uint64(k*len(h.x)))
+				h.compute(params, first+uint64(k*len(h.x)))
 				<-limit
 			})
 		}
@@ -118,7 +118,7 @@ func trainStage(ctx context.Context, params []float64, set *Set, s Settings, sta
 // half computes the gradient of half a batch.
 type half struct {
 	worker   *trainer.Worker
-	pencil   *Pencil
+	draw     painter
 	x        [][]float64
 	labels   []int
 	gradient []float64
@@ -126,12 +126,12 @@ type half struct {
 	err      error
 }
 
-func newHalf(model *trainer.Model, n int) (*half, error) {
+func newHalf(model *trainer.Model, of Pictures, n int) (*half, error) {
 	worker, err := model.NewWorker(n)
 	if err != nil {
 		return nil, err
 	}
-	h := &half{worker: worker, pencil: NewPencil(), x: make([][]float64, n), labels: make([]int, n), gradient: make([]float64, model.Dim())}
+	h := &half{worker: worker, draw: of.painter(false), x: make([][]float64, n), labels: make([]int, n), gradient: make([]float64, model.Dim())}
 	for i := range h.x {
 		h.x[i] = make([]float64, glyph.Side*glyph.Side)
 	}
@@ -139,9 +139,9 @@ func newHalf(model *trainer.Model, n int) (*half, error) {
 }
 
 // compute draws the pictures from first on, and computes the gradient of their mean loss.
-func (h *half) compute(params []float64, set *Set, first uint64) {
+func (h *half) compute(params []float64, first uint64) {
 	for i := range h.x {
-		h.labels[i] = h.pencil.Draw(h.x[i], set, first+uint64(i))
+		h.labels[i] = h.draw(h.x[i], first+uint64(i))
 	}
 	h.loss, h.err = h.worker.Gradient(h.gradient, params, h.x, h.labels)
 }

@@ -98,22 +98,22 @@ func TestTrainGoesOn(t *testing.T) {
 
 // The halves of a batch are different pictures, and the pictures of the next step follow.
 func TestEveryPictureIsSeenOnce(t *testing.T) {
-	model, err := tiny.Size.Model()
+	set, one := testSet(t, 1), tiny
+	model, err := tiny.Size.Model(set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var parts [halves]*half
 	for i := range parts {
-		if parts[i], err = newHalf(model, tiny.Batch/halves); err != nil {
+		if parts[i], err = newHalf(model, set, tiny.Batch/halves); err != nil {
 			t.Fatal(err)
 		}
 		defer parts[i].worker.Close()
 	}
-	set, one := testSet(t, 1), tiny
 	one.Steps = 2
 	params, next, picture := model.Init(experiment.Stream(1)), 0, make([]float64, glyph.Side*glyph.Side)
 	for stage := range 2 {
-		if err := trainStage(t.Context(), params, set, one, stage, parts, func() {}); err != nil {
+		if err := trainStage(t.Context(), params, one, stage, parts, func() {}); err != nil {
 			t.Fatal(err)
 		}
 		next += tiny.Batch // the first step's
@@ -137,7 +137,7 @@ func TestTrainLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := s.Size.Model()
+	model, err := s.Size.Model(set)
 	if err != nil {
 		t.Fatal(err)
 	}
