@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,10 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("the charts are %q, want %q", got, want)
 		}
+		// Lines to compare with are in the chart and in words.
+		if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent + charts.get(document.querySelector('#training [data-key="test accuracy"] .plot')).lines.map((l) => l.value).join()`); !regexp.MustCompile(`^Dashed: before round 1 (0\.\d+), chance 0\.1\.(0\.\d+),0\.1$`).MatchString(text) {
+			t.Errorf("the accuracy is compared with %q", text)
+		}
 		if cut := value[[]string](t, ctx, `[...document.querySelectorAll(".chart .scroll")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.getAttribute("aria-label"))`); len(cut) > 0 {
 			t.Errorf("columns are cut: %q", cut)
 		}
@@ -60,6 +65,9 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	// What all rounds cost a client has the last one, too.
 	if text := value[string](t, ctx, `document.querySelector("#together").textContent`); !strings.Contains(text, "for the "+rounds+" reports of a client together") {
 		t.Errorf("all rounds together: %s", text)
+	}
+	if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent`); !strings.Contains(text, ", without privacy 0.") {
+		t.Errorf("at the end the accuracy is compared with %q", text)
 	}
 	// Both have four decimals. The page leaves out zeros at the end.
 	shown := value[float64](t, ctx, `Number(document.querySelector('#training [data-key="test accuracy"] tbody td').textContent)`)

@@ -129,10 +129,13 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
-		Show: func(p trainer.Progress, accuracy, loss float64) error {
-			return parties.Publish(ctx, f, p, accuracy, loss, len(labels), &o.Flags)
+		Show: func(p trainer.Progress, before, accuracy, loss float64) error {
+			return parties.Publish(ctx, f, p, accuracy, loss, parties.Tested{Images: len(labels), Classes: data.Test.Classes, Before: before}, &o.Flags)
 		},
 	}.Train(ctx, std.Out)
+	if s.Outcome != nil && err == nil && s.Bare != nil {
+		err = parties.PublishWithoutPrivacy(ctx, f, *s.Bare)
+	}
 	if s.Outcome != nil && err == nil {
 		s.Guesses, err = curious.Labels(run, model, o.first, data.Test.Classes, curious.Examples{X: o.check.X, Labels: o.check.Labels}, curious.Examples{X: pictures, Labels: labels},
 			func(report int) *rand.Rand { return o.seed.Client(-1 - report) })

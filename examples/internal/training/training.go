@@ -27,8 +27,8 @@ type Config struct {
 	Measure history.Measure
 	// Evaluate measures a model on examples that no client holds.
 	Evaluate func(params []float64) (score, loss float64, err error)
-	// Show, if not nil, shows a round elsewhere, too.
-	Show func(p trainer.Progress, score, loss float64) error
+	// Show, if not nil, shows a round elsewhere, too. before is the first model's score.
+	Show func(p trainer.Progress, before, score, loss float64) error
 	// Live, if not nil, takes the place of a line for each round: it sees the measure so far as a few blocks and a number. The last of them
 	// is printed.
 	Live func(measure string)
@@ -114,7 +114,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		After: func(p trainer.Progress) error {
 			score, loss, err := c.Evaluate(p.Average)
 			if err == nil && c.Show != nil {
-				err = c.Show(p, score, loss)
+				err = c.Show(p, o.Before, score, loss)
 			}
 			promise, failed := c.Run.Promise(ctx, c.Held+p.Round+1)
 			if err := errors.Join(err, failed); err != nil {

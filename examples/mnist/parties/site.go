@@ -51,12 +51,30 @@ func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
 	return openOne(run, o)
 }
 
-// Publish has the site show how a round went. The accuracy is measured on n test images. No client holds a test
-// image. What liars and the alarm by public pictures do is shown where the flags ask for it.
-func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, n int, of *Flags) error {
+// The series of a run on the page, and lines to compare the accuracy with: a series, a slash and a name.
+const (
+	testAccuracy   = "test accuracy"
+	chance         = testAccuracy + "/chance"
+	beforeTraining = testAccuracy + "/before round 1"
+	withoutPrivacy = testAccuracy + "/without privacy"
+)
+
+// PublishWithoutPrivacy has the site show what as many rounds without privacy reach.
+func PublishWithoutPrivacy(ctx context.Context, s Site, accuracy float64) error {
+	return s.PutScalars(ctx, client.Scalar{Name: withoutPrivacy, Round: 1, Value: accuracy})
+}
+
+// Tested is what a model is measured on, and what its first accuracy was. No client holds a test image.
+type Tested struct {
+	Images, Classes int
+	Before          float64
+}
+
+// Publish has the site show how a round went. What liars and the alarm by public pictures do is shown where the flags ask for it.
+func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss float64, on Tested, of *Flags) error {
 	round := p.Round + 1
 	scalars := []client.Scalar{
-		{Name: "test accuracy", Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(n))},
+		{Name: testAccuracy, Round: round, Value: accuracy, StdErr: math.Sqrt(accuracy * (1 - accuracy) / float64(on.Images))},
 		{Name: "test loss", Round: round, Value: loss},
 	}
 	if b := of.Liars.backdoor; b != nil {
@@ -67,6 +85,9 @@ func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss flo
 	}
 	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
 		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: round, Value: noise})
+	}
+	if round == 1 {
+		scalars = append(scalars, client.Scalar{Name: chance, Round: round, Value: 1 / float64(on.Classes)}, client.Scalar{Name: beforeTraining, Round: round, Value: on.Before})
 	}
 	return s.PutScalars(ctx, scalars...)
 }

@@ -30,31 +30,60 @@ function errorBars(errs) {
   };
 }
 
-// range leaves room for the error bars, and for a line on which nothing changes.
-function range(errs) {
+// dashed draws lines to compare with. lines() returns them.
+function dashed(lines) {
+  return (u) => {
+    const c = u.ctx;
+    c.save();
+    c.strokeStyle = c.fillStyle = colour("--soft");
+    c.lineWidth = devicePixelRatio;
+    c.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    c.font = u.axes[0].font[0];
+    lines().forEach((l, i) => {
+      const at = u.valToPos(l.value, "y", true), right = u.bbox.left + u.bbox.width;
+      c.beginPath();
+      c.moveTo(u.bbox.left, at);
+      c.lineTo(right, at);
+      c.stroke();
+      const above = at - u.bbox.top > 1.5 * parseFloat(c.font);
+      c.textBaseline = above ? "bottom" : "top";
+      c.textAlign = i % 2 ? "right" : "left"; // names of neighbouring lines do not cover each other
+      c.fillText(l.name, i % 2 ? right : u.bbox.left, above ? at - 2 * devicePixelRatio : at + 3 * devicePixelRatio);
+    });
+    c.restore();
+  };
+}
+
+// range leaves room for the error bars, for the lines, and for a series in which nothing changes.
+function range(errs, lines) {
   return (u) => {
     let low = Infinity, high = -Infinity;
     u.data[1].forEach((y, i) => {
       low = Math.min(low, y - 2 * (errs()[i] || 0));
       high = Math.max(high, y + 2 * (errs()[i] || 0));
     });
+    for (const l of lines()) {
+      low = Math.min(low, l.value);
+      high = Math.max(high, l.value);
+    }
     if (!(low <= high)) return [0, 1];
     const room = (high - low || Math.abs(high) || 1) * 0.08;
     return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
   };
 }
 
-// drawChart shows data = { x, y, errs, time, first, unit } in an element. first and unit are the titles of the
+// drawChart shows data = { x, y, errs, lines, time, first, unit } in an element. first and unit are the titles of the
 // axes.
 function drawChart(holder, data) {
   const old = charts.get(holder);
   if (old && old.time === data.time) {
     old.errs = data.errs || [];
+    old.lines = data.lines || [];
     old.plot.setData([data.x, data.y]);
     return;
   }
   if (old) old.stop();
-  const kept = { errs: data.errs || [], time: data.time, first: data.first, unit: data.unit };
+  const kept = { errs: data.errs || [], lines: data.lines || [], time: data.time, first: data.first, unit: data.unit };
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const font = `${0.75 * rem}px ${getComputedStyle(document.body).fontFamily}`;
   const axis = (label, size) => ({ label, labelFont: font, labelSize: 1.5 * rem, labelGap: 0, font, stroke: colour("--soft"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 }, size });
@@ -63,12 +92,12 @@ function drawChart(holder, data) {
   const y = Object.assign(axis(data.unit, 4.8 * rem), { space: 2 * rem, values: (_, at) => at.map((v) => number(v)) });
   kept.plot = new uPlot({
     ...size(),
-    scales: { x: { time: false, range: (_, min, max) => (min === null ? [0, 1] : min === max ? [min - 1, max + 1] : [min, max]) }, y: { range: range(() => kept.errs) } },
+    scales: { x: { time: false, range: (_, min, max) => (min === null ? [0, 1] : min === max ? [min - 1, max + 1] : [min, max]) }, y: { range: range(() => kept.errs, () => kept.lines) } },
     axes: [x, y],
     legend: { show: false },
     cursor: { show: false },
     series: [{}, { stroke: colour("--series"), width: 2, points: { show: !data.time, size: 5, stroke: colour("--series"), fill: colour("--card") } }],
-    hooks: { draw: [errorBars(() => kept.errs)] },
+    hooks: { draw: [dashed(() => kept.lines), errorBars(() => kept.errs)] },
   }, [data.x, data.y], holder);
   const seen = new ResizeObserver(() => {
     if (parseFloat(getComputedStyle(document.documentElement).fontSize) !== rem) redraw(); // another screen
@@ -82,7 +111,7 @@ function drawChart(holder, data) {
 // Colours and letters are drawn anew when they change.
 function redraw() {
   for (const [holder, c] of [...charts]) {
-    const data = { x: c.plot.data[0], y: c.plot.data[1], errs: c.errs, time: c.time, first: c.first, unit: c.unit };
+    const data = { x: c.plot.data[0], y: c.plot.data[1], errs: c.errs, lines: c.lines, time: c.time, first: c.first, unit: c.unit };
     c.stop();
     drawChart(holder, data);
   }

@@ -108,13 +108,15 @@ function together(t) {
 }
 
 // chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
-// labels }: name is the title, first and unit are the titles of the axes, first and column are the titles of the table.
+// labels, lines }: name is the title, first and unit are the titles of the axes, first and column are the titles of the table, and
+// lines = [{ name, value }] are what to compare with.
 function chart(parent, data) {
   let card = [...parent.children].find((c) => c.dataset.key === data.name);
   if (!card) {
     const id = `chart-${parent.id}-${[...parent.children].length}-${Date.now()}`;
     card = node("article", { class: "card", "data-key": data.name }, node("h3", { id }, data.name), node("div", { class: "chart" },
       node("div", { class: "plot", role: "img" }),
+      node("p", { class: "hint lines" }),
       node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${data.name}` }, node("table", {},
         node("caption", {}, `${data.name}, the newest first`),
         node("thead", {}, node("tr", {}, node("th", { scope: "col" }, data.first), node("th", { scope: "col", class: "n" }, data.column), data.errs ? node("th", { scope: "col", class: "n" }, "Std. error") : undefined)),
@@ -125,6 +127,8 @@ function chart(parent, data) {
   if (card.dataset.text === text) return card;
   card.dataset.text = text;
   const last = data.y.length - 1, plot = card.querySelector(".plot");
+  const lines = (data.lines || []).map((l) => `${l.name} ${number(l.value)}`).join(", ");
+  card.querySelector(".lines").textContent = lines && `Dashed: ${lines}.`;
   plot.setAttribute("aria-label", `Chart of ${data.name}: ${data.y.length} points${last >= 0 ? `, the newest is ${number(data.y[last])} at ${data.labels[last]}` : ""}. The table has the numbers.`);
   drawChart(plot, data);
   const rows = data.y.map((y, i) => [data.labels[i], number(y), data.errs ? (data.errs[i] ? number(data.errs[i]) : "–") : undefined]).reverse();
@@ -164,7 +168,7 @@ function show(s) {
   keyed($("models"), [...s.models].reverse(), (m) => String(m.version), (m) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(m.version)), node("td", {}, m.format),
     node("td", { class: "n" }, count(m.bytes)), node("td", {}, m.published ? when(m.published) : "before the start")), emptyRow(4, "No model was published."));
   const [training, noise] = ofInterest(s.series);
-  drawn($("training"), training.map(published), "The training run has published nothing.");
+  drawn($("training"), training, "The training run has published nothing.");
   const forgotten = s.together.rounds - s.rounds.length;
   const spent = s.rounds.map((r, i) => ({ number: forgotten + i + 1, spent: r.spent })).filter((r) => r.spent);
   drawn($("spent"), spent.length ? [{ name: "Local ε spent", first: "Round", unit: "Sum of local ε", column: "Local ε", x: spent.map((r) => r.number), y: spent.map((r) => Number(r.spent.epsilon)), labels: spent.map((r) => String(r.number)) }] : [], "There is no local ε that adds up.");
@@ -172,23 +176,28 @@ function show(s) {
     s.public ? "How fast reports come is not shown on a page that others can read." : "No report has come while this page's server was watching.");
   const worth = s.rounds.map((r, i) => ({ number: forgotten + i + 1, ...r })).filter((r) => r.worth), last = worth[worth.length - 1];
   $("signal-last").textContent = last ? `The newest estimate, of ${last.id}, is ${last.worth.below_noise ? "below noise: its error is larger than itself" : `above noise: ${number(last.worth.signal_to_noise)} times its error`}.${last.worth.suspects ? ` Alarm: more of its reports agree at ${coordinates(last.worth.suspects)} than honest clients send. A false alarm has a probability of at most 1 in a million.` : ""}` : "";
-  const ratios = worth.length ? [{ name: "Signal to noise", first: "Round", unit: "Estimate ÷ its error", column: "Ratio", x: worth.map((r) => r.number), y: worth.map((r) => r.worth.signal_to_noise), labels: worth.map((r) => r.id) }] : [];
-  drawn($("signal"), [...ratios, ...noise.map(published)], "There is no estimate whose error is known.");
+  const ratios = worth.length ? [{ name: "Signal to noise", first: "Round", unit: "Estimate ÷ its error", column: "Ratio", lines: [{ name: "as large as its error", value: 1 }], x: worth.map((r) => r.number), y: worth.map((r) => r.worth.signal_to_noise), labels: worth.map((r) => r.id) }] : [];
+  drawn($("signal"), [...ratios, ...noise], "There is no estimate whose error is known.");
   announce(s);
 }
 
-// ofInterest splits published series into the run's own series and the series of noise. Scores come first, losses and
-// errors after them. What a series is follows from its name.
+// ofInterest makes the charts of published series: those of the run's own series, and those of noise. Scores come first, losses and
+// errors after them. What a series is follows from its name. One whose name is another's, a slash and some words is a line in the
+// other's chart, at its newest value.
 function ofInterest(series) {
+  const names = new Set(series.map((one) => one.name)), at = (one) => one.name.lastIndexOf("/");
+  const isLine = (one) => names.has(one.name.slice(0, Math.max(0, at(one))));
+  const lines = (of) => series.filter((one) => isLine(one) && one.name.slice(0, at(one)) === of.name).map((one) => ({ name: one.name.slice(at(one) + 1), value: one.points[one.points.length - 1].value }));
+  const charted = series.filter((one) => !isLine(one)), made = (all) => all.map((one) => published(one, lines(one)));
   const first = [/accuracy|score|auc|r²|r2/i, /loss|error/i];
-  const rank = (one) => { const at = first.findIndex((words) => words.test(one.name)); return at < 0 ? first.length : at; };
+  const rank = (one) => { const place = first.findIndex((words) => words.test(one.name)); return place < 0 ? first.length : place; };
   const noise = (one) => /noise/i.test(one.name);
-  return [series.filter((one) => !noise(one)).sort((a, b) => rank(a) - rank(b)), series.filter(noise)];
+  return [made(charted.filter((one) => !noise(one)).sort((a, b) => rank(a) - rank(b))), made(charted.filter(noise))];
 }
 
-// published is the chart of a series. Its unit is the operator's: the name says what is measured.
-function published(one) {
-  return { name: one.name, first: "Round", unit: one.name, column: "Value", x: one.points.map((p) => p.round), y: one.points.map((p) => p.value),
+// published is the chart of a series, with lines to compare it with. Its unit is the operator's: the name says what is measured.
+function published(one, lines) {
+  return { name: one.name, lines, first: "Round", unit: one.name, column: "Value", x: one.points.map((p) => p.round), y: one.points.map((p) => p.value),
     errs: one.points.some((p) => p.std_err) ? one.points.map((p) => p.std_err) : null, labels: one.points.map((p) => String(p.round)) };
 }
 
