@@ -1,69 +1,45 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
+	"crypto/tls"
 	"fmt"
-	"math/big"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hushgrad/hushgrad/internal/authority"
 )
 
-// authority signs certificates of tests.
-type authority struct {
-	t    *testing.T
-	dir  string
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-	file string
+// signer signs certificates of tests.
+type signer struct {
+	*authority.Authority
+	t         *testing.T
+	dir, file string
 }
 
-func newAuthority(t *testing.T) *authority {
+func newSigner(t *testing.T) *signer {
 	t.Helper()
-	a := &authority{t: t, dir: t.TempDir()}
-	a.file, _, a.cert, a.key = a.issue("authority", time.Hour, nil)
-	return a
+	a, err := authority.New("authority", time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, _, err := a.PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return &signer{a, t, dir, writeFile(t, dir, "authority.pem", string(certificate))}
 }
 
-// issue makes a certificate for a name and addresses of this machine, that ends after some time, and writes
-// it and its key. Without an authority it is one itself.
-func (a *authority) issue(name string, life time.Duration, addresses []net.IP) (certFile, keyFile string, cert *x509.Certificate, key *ecdsa.PrivateKey) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// issue makes a certificate for a name and addresses, that ends after some time, and writes it and its key.
+func (s *signer) issue(name string, life time.Duration, addresses ...string) (certFile, keyFile string) {
+	s.t.Helper()
+	certificate, key, err := s.Sign(authority.Party{Name: name, Alternatives: addresses, Serves: true, Calls: true}, time.Now().Add(life))
 	if err != nil {
-		a.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IPAddresses: addresses,
-		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(life), BasicConstraintsValid: true,
-		IsCA: a.cert == nil, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	if cert, err = x509.ParseCertificate(der); err != nil {
-		a.t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	certFile = writeFile(a.t, a.dir, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	keyFile = writeFile(a.t, a.dir, name+".key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
-	return certFile, keyFile, cert, key
+	return writeFile(s.t, s.dir, name+".pem", string(certificate)), writeFile(s.t, s.dir, name+".key.pem", string(key))
 }
 
 // Who calls a server in a wrong way gets to know what to change, in the same sentence every time: which end of a
@@ -74,11 +50,10 @@ func TestWrongCallsSayWhatToChange(t *testing.T) {
 	if *long {
 		tries = 40
 	}
-	ours, theirs := newAuthority(t), newAuthority(t)
-	here := []net.IP{net.IPv4(127, 0, 0, 1)}
-	cert, key, _, _ := ours.issue("server", time.Hour, here)
-	shows := func(a *authority, name string, life time.Duration) []string {
-		cert, key, _, _ := a.issue(name, life, nil)
+	ours, theirs := newSigner(t), newSigner(t)
+	cert, key := ours.issue("server", time.Hour, "127.0.0.1")
+	shows := func(s *signer, name string, life time.Duration) []string {
+		cert, key := s.issue(name, life)
 		return []string{"--tls-ca", ours.file, "--tls-cert", cert, "--tls-key", key}
 	}
 	serve := func(cert, key string, args ...string) string {
@@ -91,9 +66,13 @@ func TestWrongCallsSayWhatToChange(t *testing.T) {
 	}
 	clients := freeAddress(t)
 	secure, plain := serve(cert, key), serve("", "", "--listen", clients)
-	oldCert, oldKey, old, _ := ours.issue("old", -time.Hour, here)
+	oldCert, oldKey := ours.issue("old", -time.Minute, "127.0.0.1")
+	old, err := tls.LoadX509KeyPair(oldCert, oldKey)
+	if err != nil {
+		t.Fatal(err)
+	}
 	expired := serve(oldCert, oldKey)
-	elsewhereCert, elsewhereKey, _, _ := ours.issue("elsewhere", time.Hour, []net.IP{net.IPv4(192, 0, 2, 1)})
+	elsewhereCert, elsewhereKey := ours.issue("elsewhere", time.Hour, "192.0.2.1")
 	elsewhere := serve(elsewhereCert, elsewhereKey)
 	for name, c := range map[string]struct {
 		server string
@@ -105,14 +84,14 @@ func TestWrongCallsSayWhatToChange(t *testing.T) {
 		"the clients' listener": {clients, nil, "--server", clients, "must be its listener for hushgrad.v1.Operator, and is another one"},
 		"no certificate":        {secure, []string{"--tls-ca", ours.file}, "--tls-cert and --tls-key", "", "are required: " + secure + " asks for a certificate"},
 		"another authority's":   {secure, shows(theirs, "operator", time.Hour), "--tls-cert", theirs.dir + "/operator.pem", "must be signed by an authority that " + secure + " accepts"},
-		"an expired one":        {secure, shows(ours, "late", -time.Hour), "--tls-cert", ours.dir + "/late.pem", "must be valid now: " + secure + " finds that it has expired, or is not valid yet"},
+		"an expired one":        {secure, shows(ours, "late", -time.Minute), "--tls-cert", ours.dir + "/late.pem", "must be valid now: " + secure + " finds that it has expired, or is not valid yet"},
 		"another role's":        {secure, shows(ours, "shuffler", time.Hour), "--tls-cert", ours.dir + "/shuffler.pem", "must have a name that " + secure + " accepts: its log says which"},
 		"no TLS":                {secure, nil, "--server", secure, "must be a server without TLS, and closes the connection: one with TLS needs --tls-ca"},
 		"TLS":                   {plain, []string{"--tls-ca", ours.file}, "--server", plain, "must answer with TLS, and does not: a server without needs no --tls-ca"},
 		"the server's authority": {secure, []string{"--tls-ca", theirs.file}, "--tls-ca", theirs.file,
 			"must hold the authority that has signed the certificate of --server " + secure},
 		"an expired server": {expired, shows(ours, "operator", time.Hour), "--server", expired,
-			fmt.Sprintf("must have a certificate that is valid now: it is from %s to %s", old.NotBefore.Format(time.RFC3339), old.NotAfter.Format(time.RFC3339))},
+			fmt.Sprintf("must have a certificate that is valid now: it is from %s to %s", old.Leaf.NotBefore.Format(time.RFC3339), old.Leaf.NotAfter.Format(time.RFC3339))},
 		"a server's name": {elsewhere, shows(ours, "operator", time.Hour), "--server", elsewhere,
 			"must be a name in the server's certificate: certificate is valid for 192.0.2.1, not 127.0.0.1"},
 	} {

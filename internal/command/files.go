@@ -18,7 +18,7 @@ import (
 // and pipes are written as they are.
 //
 // The package github.com/google/renameio does the same, but does not build for Windows.
-func Replace(ctx context.Context, path string, write func(io.Writer) error) (err error) {
+func Replace(ctx context.Context, path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
@@ -30,17 +30,31 @@ func Replace(ctx context.Context, path string, write func(io.Writer) error) (err
 	if err == nil {
 		mode = info.Mode().Perm()
 	}
+	return beside(ctx, path, mode, func(w io.Writer, _ *os.File) error { return write(w) })
+}
+
+// ReplaceMode is Replace for a file with these permissions, whatever the umask is, and whatever
+// the permissions of the file that was there. Until the text is written, its owner alone can read it.
+func ReplaceMode(ctx context.Context, path string, mode fs.FileMode, text []byte) error {
+	return beside(ctx, path, 0o600, func(w io.Writer, f *os.File) error {
+		_, err := w.Write(text)
+		return errors.Join(err, f.Chmod(mode))
+	})
+}
+
+// beside writes a file beside the one at path and then gives it that name.
+func beside(ctx context.Context, path string, mode fs.FileMode, write func(io.Writer, *os.File) error) (err error) {
 	if target, linkErr := filepath.EvalSymlinks(path); linkErr == nil {
 		path = target
 	}
-	beside := path + "." + rand.Text() + ".tmp"
+	name := path + "." + rand.Text() + ".tmp"
 	defer func() {
-		if failed, ok := errors.AsType[*fs.PathError](err); ok && failed.Path == beside {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok && failed.Path == name {
 			failed.Path = path // a caller knows no other
 		}
 	}()
 	// os.CreateTemp would keep others from reading, whatever the umask says.
-	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
@@ -49,7 +63,7 @@ func Replace(ctx context.Context, path string, write func(io.Writer) error) (err
 			_ = os.Remove(f.Name())
 		}
 	}()
-	err = write(Writer(ctx, f))
+	err = write(Writer(ctx, f), f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

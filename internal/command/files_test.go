@@ -8,11 +8,28 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
 )
+
+// A file gets its mode in place of the mode of the file that was there.
+func TestReplaceModeSetsTheMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []os.FileMode{0o600, 0o666, 0o640} { // no umask leaves the second one alone
+		err := ReplaceMode(t.Context(), path, mode, []byte(mode.String()))
+		text, readErr := os.ReadFile(path)
+		info, statErr := os.Stat(path)
+		if err != nil || readErr != nil || string(text) != mode.String() || statErr != nil || runtime.GOOS != "windows" && info.Mode() != mode {
+			t.Errorf("%v: %v; text %q, %v; %v, %v", mode, err, text, readErr, info, statErr)
+		}
+	}
+}
 
 // At a path there is the old file or the new one, and nothing else beside it.
 func TestReplaceWritesAllOrNothing(t *testing.T) {

@@ -2,19 +2,15 @@ package parties
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
+	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/hushgrad/hushgrad/internal/authority"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -40,61 +36,29 @@ func newSecurity(dir string) (*security, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	until := time.Now().Add(life)
+	signer, err := authority.New("authority of one demo", until)
 	if err != nil {
 		return nil, err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of one demo"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	s.pool.AddCert(signer.Certificate)
+	certificate, _, err := signer.PEM()
 	if err != nil {
 		return nil, err
 	}
-	authority, err := x509.ParseCertificate(der)
-	if err != nil {
+	if err := os.WriteFile(s.authority, certificate, 0o600); err != nil {
 		return nil, err
 	}
-	s.pool.AddCert(authority)
-	if err := writePEM(s.authority, "CERTIFICATE", der); err != nil {
-		return nil, err
-	}
-	for i, name := range []string{Issuer, Shuffler, Aggregator, operatorName} {
-		if err := s.issue(name, int64(i+2), authority, key); err != nil {
+	for _, name := range []string{Issuer, Shuffler, Aggregator, operatorName} {
+		certificate, key, err := signer.Sign(authority.Party{Name: name, Alternatives: []string{name, "127.0.0.1"}, Serves: true, Calls: true}, until)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(os.WriteFile(s.certificate(name), certificate, 0o600), os.WriteFile(s.key(name), key, 0o600)); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
-}
-
-// issue makes the certificate of a party, for its name and for loopback addresses.
-func (s *security) issue(name string, serial int64, authority *x509.Certificate, signer *ecdsa.PrivateKey) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}, authority, &key.PublicKey, signer)
-	if err != nil {
-		return err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	if err := writePEM(s.certificate(name), "CERTIFICATE", der); err != nil {
-		return err
-	}
-	return writePEM(s.key(name), "PRIVATE KEY", private)
-}
-
-func writePEM(file, kind string, der []byte) error {
-	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }
 
 // drawSecrets draws the secrets of the clients and returns the issuer's file about them.
