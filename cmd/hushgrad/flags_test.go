@@ -133,7 +133,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 // begins alike for every command.
 func TestHelpAndWrongFlags(t *testing.T) {
 	for _, name := range []string{
-		"serve", "serve key", "serve keys", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "health", "round", "encode", "aggregate",
+		"serve", "serve key", "serve keys", "issue", "issue key", "issue keys", "issue drop", "issue bearer", "certify", "health", "round", "encode", "aggregate",
 		"rounds list", "rounds watch", "rounds abort", "rounds export", "account amplify", "account compose", "account plan", "verify", "version",
 	} {
 		words := strings.Fields(name)

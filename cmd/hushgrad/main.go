@@ -34,10 +34,10 @@ func newRoot() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Begin", []*cobra.Command{newDemo(), newNew()}},
-		{"Run a service", []*cobra.Command{newServe(), newShuffle(), newIssue(), newHealth()}},
+		{"Run a service", []*cobra.Command{newCertify(), newServe(), newShuffle(), newIssue()}},
 		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newRun(), newEncode(), newAggregate()}},
 		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger(), newLog()}},
-		{alsoGroup, []*cobra.Command{newVersion(), newMan()}},
+		{alsoGroup, []*cobra.Command{newHealth(), newVersion(), newMan()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {

@@ -62,7 +62,7 @@ func TestDispatch(t *testing.T) {
 		"nothing":         {nil, 2, "", "  serve       run"},
 		"help":            {[]string{"--help"}, 0, "  serve       run", ""},
 		"version":         {[]string{"version"}, 0, "hushgrad ", ""},
-		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of demo, new, serve`},
+		"unknown":         {[]string{"srve"}, 2, "", `command: got "srve", rule: must be one of demo, new, certify, serve`},
 		"serve help":      {[]string{"serve", "--help"}, 0, "--operator-listen", ""},
 		"verify help":     {[]string{"verify", "--help"}, 0, "--confidence", ""},
 		"verify nothing":  {[]string{"verify"}, 2, "", "arguments: got 0"},

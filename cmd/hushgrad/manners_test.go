@@ -55,7 +55,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 
 func TestNearMissesAreSuggested(t *testing.T) {
 	for line, want := range map[string]string{
-		"srve":                         `hushgrad: command: got "srve", rule: must be one of demo, new, serve, shuffle, `,
+		"srve":                         `hushgrad: command: got "srve", rule: must be one of demo, new, certify, serve, shuffle, `,
 		"agregate":                     "(did you mean aggregate?)\n",
 		"serve --dashbord x":           `hushgrad serve: flags: got "--dashbord", rule: must be a flag of the command (did you mean --dashboard?), see hushgrad serve --help` + "\n",
 		"serve kyes":                   `hushgrad serve: arguments: got "kyes", rule: only flags are allowed (did you mean key or keys?), see hushgrad serve --help` + "\n",

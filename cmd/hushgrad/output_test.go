@@ -34,6 +34,7 @@ func TestJSONOutput(t *testing.T) {
 		"encode --round " + round + " --out " + reports + " " + filepath.Join(dir, "clients.csv"): {"reports", "round", "guarantee", "file"},
 		"aggregate --round " + round + " " + reports:                                              {"reports", "guarantee", "estimates"},
 		"aggregate --round " + round + " --out " + filepath.Join(dir, "out") + " " + reports:      {"reports", "guarantee", "files"},
+		"certify --clients ann " + filepath.Join(dir, "tls"):                                      {"directory", "new_authority", "authority_until", "until", "names", "new_clients"},
 		"issue bearer ann": {"name", "secret", "line"},
 		"rounds abort " + strings.Join(server, " ") + " probe": {"aborted"},
 	} {

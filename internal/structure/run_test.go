@@ -40,13 +40,11 @@ for place in /etc /home /root /var/lib /var/log /usr/local/bin; do mount -t tmpf
 cp -a "$copy/." /etc
 rm -r "$copy"
 `,
-	// A dictionary, the pairs of clients, and a certificate that signs itself.
+	// A dictionary, and the pairs of clients.
 	"docs/shell.md": `
 seq -f 'key%g' 5000 > keys.txt
 for i in $(seq 300); do echo "c$i,key$((i % 7 + 1)),0.5"; done > clients.csv
 echo anna,key1,1 > anna.csv
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2 -subj /CN=localhost \
-	-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem 2>/dev/null
 `,
 }
 

@@ -11,7 +11,7 @@ def authority(folder: Path) -> Path:
     certificate = folder / "ca.pem"
     _openssl(
         *("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"),
-        *("-days", "2", "-subj", "/CN=authority", "-addext", "keyUsage=critical,keyCertSign"),
+        *("-subj", "/CN=authority", "-days", "2", "-addext", "keyUsage=critical,keyCertSign"),
         *("-keyout", str(folder / "ca.key"), "-out", str(certificate)),
     )
     return certificate

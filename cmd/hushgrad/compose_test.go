@@ -1,0 +1,282 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// containerUser is the user of the image.
+const containerUser = 65532
+
+// composeFile is what the test reads of compose.yaml.
+type composeFile struct {
+	Services map[string]*composeService
+	Secrets  map[string]struct{ File string }
+}
+
+type composeService struct {
+	Command, Volumes, Secrets, Ports []string
+	User, Restart                    string
+	Environment                      map[string]string
+	DependsOn                        map[string]struct{ Condition string } `yaml:"depends_on"`
+	Healthcheck                      struct {
+		Test    []string
+		Disable bool
+	}
+}
+
+// machine runs the services of a compose file as processes: paths of containers are below dir, and every port is
+// one that is free.
+type machine struct {
+	t       *testing.T
+	dir     string
+	program string
+	file    composeFile
+	ports   map[string]string // addresses by the port in the files
+	logs    map[string]*log
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{t: t, dir: t.TempDir(), ports: map[string]string{}, logs: map[string]*log{}}
+	for _, dir := range []string{filepath.Dir(m.dir), m.dir} { // for the user of the containers
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.program = filepath.Join(m.dir, "hushgrad")
+	if err := os.WriteFile(m.program, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(deployDir, "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &m.file); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// host is where the test has a path of the machine.
+func (m *machine) host(path string) string { return filepath.Join(m.dir, "host", path) }
+
+var portOf = regexp.MustCompile(`\b(?:0\.0\.0\.0|127\.0\.0\.1|localhost|serve):(7\d{3})\b`)
+
+// address is where a port of the files is.
+func (m *machine) address(port string) string {
+	if m.ports[port] == "" {
+		m.ports[port] = freeAddress(m.t)
+	}
+	return m.ports[port]
+}
+
+// published is the address of a port that a service publishes.
+func (m *machine) published(service, port string) string {
+	m.t.Helper()
+	for _, entry := range m.file.Services[service].Ports {
+		if host, container, _ := strings.Cut(strings.TrimPrefix(entry, "127.0.0.1:"), ":"); host == port {
+			return m.address(container)
+		}
+	}
+	m.t.Fatalf("%s does not publish %s: %v", service, port, m.file.Services[service].Ports)
+	return ""
+}
+
+// mapped returns a text of a service with what it mounts, and the ports, where the test has them.
+func (m *machine) mapped(s *composeService, text string) string {
+	for _, v := range s.Volumes {
+		parts := strings.Split(v, ":")
+		source, target := m.host(parts[0]), parts[1]
+		if !strings.HasPrefix(parts[0], "/") {
+			source = m.host("volumes/" + parts[0])
+		}
+		text = regexp.MustCompile(`(^|")`+regexp.QuoteMeta(target)+`(/|"|$)`).ReplaceAllString(text, "${1}"+source+"${2}")
+	}
+	return portOf.ReplaceAllStringFunc(text, func(found string) string { return m.address(found[strings.LastIndex(found, ":")+1:]) })
+}
+
+// command returns the command of a service, ready to start, with its volumes and files in their places.
+func (m *machine) command(name string, args ...string) *exec.Cmd {
+	m.t.Helper()
+	s := m.file.Services[name]
+	for _, v := range s.Volumes {
+		parts := strings.Split(v, ":")
+		source := m.host(parts[0])
+		if !strings.HasPrefix(parts[0], "/") {
+			source = m.host("volumes/" + parts[0])
+		}
+		if err := os.MkdirAll(source, 0o755); err != nil { // as Docker makes a path that is not there
+			m.t.Fatal(err)
+		}
+		if os.Getuid() == 0 && !strings.HasPrefix(parts[0], "/") {
+			if err := os.Chown(source, containerUser, containerUser); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+	}
+	for i, arg := range args {
+		if secret, ok := strings.CutPrefix(arg, "/run/secrets/"); ok && slices.Contains(s.Secrets, secret) {
+			text, err := os.ReadFile(filepath.Join(deployDir, m.file.Secrets[secret].File))
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			args[i] = writeFile(m.t, m.dir, secret, m.mapped(s, string(text)))
+			if err := os.Chmod(args[i], 0o644); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		args[i] = m.mapped(s, args[i])
+	}
+	c := exec.Command(m.program, args...)
+	c.Env = append(os.Environ(), asCommand+"=1")
+	for key, value := range s.Environment {
+		c.Env = append(c.Env, key+"="+m.mapped(s, value))
+	}
+	if os.Getuid() == 0 {
+		user := &syscall.Credential{Uid: containerUser, Gid: containerUser}
+		if s.User != "" {
+			if _, err := fmt.Sscanf(s.User, "%d:%d", &user.Uid, &user.Gid); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+	}
+	m.logs[name] = &log{}
+	c.Stdout, c.Stderr = m.logs[name], m.logs[name]
+	return c
+}
+
+// up starts a service after those that it waits for, and waits until it is healthy, or has ended well.
+func (m *machine) up(name string, started map[string]bool) {
+	m.t.Helper()
+	if started[name] {
+		return
+	}
+	started[name] = true
+	s := m.file.Services[name]
+	for other, on := range s.DependsOn {
+		if on.Condition != "service_completed_successfully" || m.file.Services[other].Restart != "no" {
+			m.t.Fatalf("%s waits for %s: %+v", name, other, on)
+		}
+		m.up(other, started)
+	}
+	c := m.command(name, slices.Clone(s.Command)...)
+	if s.Healthcheck.Disable {
+		if err := c.Run(); err != nil {
+			m.t.Fatalf("%s: %v: %s", name, err, m.logs[name])
+		}
+		return
+	}
+	if err := c.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGTERM)
+		if err := c.Wait(); err != nil || m.t.Failed() {
+			m.t.Errorf("%s: %v:\n%.4000s", name, err, m.logs[name])
+		}
+	})
+	check := []string{"CMD", "/hushgrad", "health", "--server", "127.0.0.1:7121"} // of the image
+	if len(s.Healthcheck.Test) > 0 {
+		check = slices.Clone(s.Healthcheck.Test)
+	}
+	log := m.logs[name]
+	for try := 0; m.command(name, check[2:]...).Run() != nil; try++ {
+		if try == 200 {
+			m.t.Fatalf("%s is not healthy: %s\n%.4000s", name, m.logs[name], log)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	m.logs[name] = log
+}
+
+// The services of compose.yaml start from nothing, in the file's order and as the file's users, with certificates that the
+// first one makes. Then clients send through the shuffler with the secrets that were made, and the operator gets an
+// estimate.
+func TestComposeStartsFromNothing(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	started := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(m.file.Services)) {
+		if name != "certify" && len(m.file.Services[name].DependsOn) != 1 {
+			t.Errorf("%s waits for %v", name, m.file.Services[name].DependsOn)
+		}
+		m.up(name, started)
+	}
+	made := m.host("/etc/hushgrad")
+	pair, err := tls.LoadX509KeyPair(made+"/serve/cert.pem", made+"/serve/key.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test has no DNS for the names of services.
+	upstream, _, err := net.SplitHostPort(m.file.Services["shuffle"].Environment["HUSHGRAD_SHUFFLE_UPSTREAM"])
+	if err != nil || pair.Leaf.VerifyHostname(upstream) != nil {
+		t.Errorf("the shuffler does not find the name %q in the server's certificate: %v, %v", upstream, pair.Leaf.DNSNames, err)
+	}
+
+	people := []string{"alice", "bob", "carol"}
+	for len(people) < 100 { // the floor of shuffle.toml
+		people = append(people, fmt.Sprint("client-", len(people)))
+	}
+	if err := m.command("certify", "certify", "--clients", strings.Join(people, ","), "/etc/hushgrad").Run(); err != nil {
+		t.Fatalf("%v: %s", err, m.logs["certify"])
+	}
+	time.Sleep(time.Second) // the issuer looks at its file once a second
+
+	operator := []string{"--tls-ca", made + "/operator/ca.pem", "--tls-cert", made + "/operator/cert.pem", "--tls-key", made + "/operator/key.pem"}
+	keys := writeFile(t, m.dir, "keys.txt", "apples\npears\nfigs\n")
+	issuerKey := writeFile(t, m.dir, "nuts.pem", printed(t, append([]string{"issue", "key", "--server", m.published("issue", "7120"), "--id", "nuts"}, operator...)...))
+	server := append([]string{"--server", m.published("serve", "7118")}, operator...)
+	printed(t, append([]string{"round", "--id", "nuts", "--shuffler", "shuffler.example", "--issuer-key", issuerKey, "--mechanism", "collision", "--dim", "3",
+		"--epsilon", "4", "--min-reports", "100", "--param", "sparsity=2"}, server...)...)
+	fingerprint := regexp.MustCompile(`"fingerprint":"([0-9a-f]{64})"`).FindStringSubmatch(m.logs["serve"].String())
+	if fingerprint == nil {
+		t.Fatal("the server does not log its fingerprint")
+	}
+	for _, name := range people {
+		own := made + "/clients/" + name
+		pairs := writeFile(t, m.dir, "pairs.csv", name+",pears,0.5\n"+name+",figs,-1\n")
+		printed(t, "encode", "--server", m.published("shuffle", "7124"), "--tls-ca", own+"/ca.pem", "--round", "nuts", "--keys", keys, "--max-epsilon", "4",
+			"--max-central-epsilon", "4", "--shuffler", "shuffler.example", "--seal-key", fingerprint[1],
+			"--issuer", m.published("issue", "7119"), "--issuer-tls-ca", own+"/ca.pem", "--bearer-file", own+"/secret", pairs)
+	}
+	var got struct {
+		Reports   int
+		Estimates []struct {
+			Key    string
+			Mean   float64
+			StdErr float64 `json:"mean_stderr"`
+		}
+	}
+	text := printed(t, append([]string{"aggregate", "--round", "nuts", "--close", "--keys", keys, "-o", "json"}, server...)...)
+	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Reports != len(people) || len(got.Estimates) != 3 {
+		t.Fatalf("%d reports, %v: %s", got.Reports, err, text)
+	}
+	for i, want := range []float64{0, 0.5, -1} {
+		if e := got.Estimates[i]; math.Abs(e.Mean-want) > 7*e.StdErr || e.StdErr > 0.3 { // an honest run fails once in 10⁹
+			t.Errorf("%s: %v, standard error %v, want %v", e.Key, e.Mean, e.StdErr, want)
+		}
+	}
+}
