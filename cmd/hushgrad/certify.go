@@ -37,6 +37,8 @@ by which the party knows the others:
   issue/bearers
              the clients whom the issuer admits
   operator   for hushgrad round, aggregate, issue key and so on
+  prometheus
+             for a Prometheus on another machine, with --metrics-name prometheus
   clients/NAME
              ca.pem and secret, for hushgrad encode --bearer-file. Delete the
              directory here when the client has it
@@ -52,8 +54,9 @@ const authorityDays = 3650
 
 // The names by which the roles know each other, whatever machines they are on.
 const (
-	operatorName  = "operator" // operator-name in the files of docs/deploy
-	authorityName = "hushgrad authority"
+	operatorName   = "operator"   // operator-name in the files of docs/deploy
+	prometheusName = "prometheus" // for --metrics-name
+	authorityName  = "hushgrad authority"
 )
 
 // certifyFlags are the flags of certify.
@@ -142,7 +145,7 @@ func (c certified) text(w io.Writer) error {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "authority\t%s, until %s. Keep %s to yourself\n", state, c.AuthorityUntil.Format(time.DateOnly), keyOfAuthority(c.Directory))
-	fmt.Fprintf(table, "certificates\tnew, until %s, of serve, shuffle, issue and operator at %s\n", c.Until.Format(time.DateOnly), strings.Join(c.Names, ", "))
+	fmt.Fprintf(table, "certificates\tnew, until %s, of serve, shuffle and issue for %s, and of operator and prometheus\n", c.Until.Format(time.DateOnly), strings.Join(c.Names, ", "))
 	fmt.Fprintf(table, "clients\t%s\n", clients)
 	return table.Flush()
 }
@@ -166,6 +169,7 @@ func (m *certifyFlags) parties() []party {
 		{"shuffle", authority.Party{Name: m.shuffler, Alternatives: append([]string{m.shuffler}, m.names...), Serves: true, Calls: true}, roleDir, roleKey},
 		{"issue", authority.Party{Name: "issue", Alternatives: m.names, Serves: true}, roleDir, roleKey},
 		{"operator", authority.Party{Name: operatorName, Alternatives: []string{operatorName}, Calls: true}, ownDir, ownKey},
+		{"prometheus", authority.Party{Name: prometheusName, Alternatives: []string{prometheusName}, Calls: true}, ownDir, ownKey},
 	}
 }
 

@@ -26,6 +26,7 @@ var madeFiles = map[string]fs.FileMode{
 	"shuffle": 0o750 | fs.ModeSetgid, "shuffle/ca.pem": 0o644, "shuffle/cert.pem": 0o644, "shuffle/key.pem": 0o640,
 	"issue": 0o750 | fs.ModeSetgid, "issue/ca.pem": 0o644, "issue/cert.pem": 0o644, "issue/key.pem": 0o640, "issue/bearers": 0o640,
 	"operator": 0o700, "operator/ca.pem": 0o644, "operator/cert.pem": 0o644, "operator/key.pem": 0o600,
+	"prometheus": 0o700, "prometheus/ca.pem": 0o644, "prometheus/cert.pem": 0o644, "prometheus/key.pem": 0o600,
 	"clients": 0o700, "clients/alice": 0o700, "clients/alice/ca.pem": 0o644, "clients/alice/secret": 0o600,
 	"clients/bob": 0o700, "clients/bob/ca.pem": 0o644, "clients/bob/secret": 0o600,
 }
@@ -99,6 +100,7 @@ func TestCertifySignsForTheParties(t *testing.T) {
 		{"shuffle", "mixer.example", []string{"mixer.example", "fl.example"}, true, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
 		{"issue", "issue", []string{"fl.example"}, true, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}},
 		{"operator", "operator", []string{"operator"}, false, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
+		{"prometheus", "prometheus", []string{"prometheus"}, false, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
 	} {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, c.dir, "cert.pem"), filepath.Join(dir, c.dir, "key.pem"))
 		if err != nil {

@@ -21,6 +21,7 @@ var errNotReady = errors.New("the server is not ready")
 // healthFlags are the flags of health.
 type healthFlags struct {
 	address string
+	alive   bool
 	timeout time.Duration
 	output  output
 }
@@ -31,6 +32,7 @@ func newHealth() *cobra.Command {
 --metrics-listen. Prints what it says, and fails unless it is ready: for containers and
 scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
 	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its --metrics-listen")
+	c.Flags().BoolVar(&h.alive, "alive", false, "ask only whether it answers: a full disk or an old certificate is no reason to start it again")
 	c.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "how long to wait for an answer")
 	h.output.bind(c.Flags())
 	return c
@@ -46,7 +48,11 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+h.address+"/readyz", nil)
+	page, is := "/readyz", "ready"
+	if h.alive {
+		page, is = "/healthz", "alive"
+	}
+	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+h.address+page, nil)
 	if err != nil {
 		return fl.Invalid("--server", h.address, "must be an address: %v", err)
 	}
@@ -62,5 +68,5 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))
 	}
-	return h.output.printf(w, map[string]bool{"ready": true}, "%s", text)
+	return h.output.printf(w, map[string]bool{is: true}, "%s", text)
 }

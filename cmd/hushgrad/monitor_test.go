@@ -162,7 +162,13 @@ func TestHealthAsksTheMonitor(t *testing.T) {
 	if err := try(t, []string{"health", "--server", address}); !errors.Is(err, errNotReady) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("not ready: %v", err)
 	}
+	if text := do(t, "health", "--alive", "--server", address); text != "alive\n" {
+		t.Errorf("not ready, and alive: printed %q", text)
+	}
 	monitor.close()
+	if err := try(t, []string{"health", "--alive", "--server", address}); !errors.Is(err, errNotReady) {
+		t.Errorf("nobody alive: %v", err)
+	}
 	if err := try(t, []string{"health", "--server", address}); !errors.Is(err, errNotReady) {
 		t.Errorf("nobody there: %v", err)
 	}
