@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/origin"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -50,6 +51,9 @@ type Config struct {
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
 	// browser. Default: none but the listener's own.
 	HTTPOrigins []string
+	// OHTTPKeys are private keys, as hushgrad relay key writes them, with which the listener for HTTP answers requests that a
+	// relay of Oblivious HTTP carries. The first one is preferred. Default: there are none, and it answers no relay.
+	OHTTPKeys []string
 	// Metrics registers the figures of the server for Prometheus. Default: they are not shown there.
 	Metrics prometheus.Registerer
 	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
@@ -73,6 +77,9 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("KeepRounds", c.KeepRounds, "must be > 0")
 	}
 	if err := origin.CheckAll("HTTPOrigins", c.HTTPOrigins); err != nil {
+		return c, err
+	}
+	if _, err := ohttp.ParseKeys("OHTTPKeys", c.OHTTPKeys); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

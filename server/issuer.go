@@ -40,6 +40,9 @@ type IssuerConfig struct {
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
 	// browser. Default: none but the listener's own. They admit nobody: Admit does.
 	HTTPOrigins []string
+	// OHTTPKeys are private keys, as hushgrad relay key writes them, with which the listener for HTTP answers requests that a
+	// relay of Oblivious HTTP carries. The first one is preferred. Default: there are none, and it answers no relay.
+	OHTTPKeys []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// Ready says in words why the issuer should get no calls, for reasons that it does not
@@ -51,7 +54,7 @@ func (c IssuerConfig) inner() issuer.Config {
 	return issuer.Config{
 		Journal: c.Journal, Admit: c.Admit, Logger: c.Logger, MaxKeys: c.MaxKeys,
 		Credentials: c.Credentials, OperatorCredentials: c.OperatorCredentials,
-		HTTPSecurity: c.HTTPSecurity, HTTPOrigins: c.HTTPOrigins, Metrics: c.Metrics, Ready: c.Ready,
+		HTTPSecurity: c.HTTPSecurity, HTTPOrigins: c.HTTPOrigins, OHTTPKeys: c.OHTTPKeys, Metrics: c.Metrics, Ready: c.Ready,
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *Server) endpoint(name string, g *guard.Guard, creds credentials.Transpo
 func (s *Server) gateway() (*gateway.Gateway, error) {
 	config := gateway.Config{
 		Endpoint: s.endpoint("http", s.http, nil), Register: s.RegisterRounds, Service: service.Rounds_ServiceDesc.ServiceName,
-		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
+		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins, OHTTPKeys: s.cfg.OHTTPKeys,
 	}
 	if s.log != nil {
 		config.Log = s.log.Handler()

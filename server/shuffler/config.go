@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/origin"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -60,6 +61,9 @@ type Config struct {
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
 	// browser. Default: none but the listener's own.
 	HTTPOrigins []string
+	// OHTTPKeys are private keys, as hushgrad relay key writes them, with which the listener for HTTP answers requests that a
+	// relay of Oblivious HTTP carries. The first one is preferred. Default: there are none, and it answers no relay.
+	OHTTPKeys []string
 	// Metrics registers the figures of the shuffler for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// Ready says in words why the shuffler should get no calls, for reasons that it does not know
@@ -110,6 +114,9 @@ func (c Config) withDefaults() (_ Config, err error) {
 		return c, fl.Invalid("ForwardBytes", c.ForwardBytes, "must be in [1, %d]", server.MaxMessageBytes)
 	}
 	if err := origin.CheckAll("HTTPOrigins", c.HTTPOrigins); err != nil {
+		return c, err
+	}
+	if _, err := ohttp.ParseKeys("OHTTPKeys", c.OHTTPKeys); err != nil {
 		return c, err
 	}
 	c.Limits, err = c.Limits.WithDefaults()

@@ -35,7 +35,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 	if l.HTTP != nil {
 		http, err := gateway.New(gateway.Config{
 			Endpoint: s.endpoint("http", s.http, nil), Register: s.Register, Service: service.Rounds_ServiceDesc.ServiceName,
-			MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins,
+			MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins, OHTTPKeys: s.cfg.OHTTPKeys,
 		})
 		if err != nil {
 			return fmt.Errorf("shuffler: %w", err)

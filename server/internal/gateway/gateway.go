@@ -22,11 +22,12 @@ import (
 	"github.com/rs/cors"
 	"google.golang.org/grpc"
 
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
-// Config holds the settings of a Gateway. All fields are required but the last four.
+// Config holds the settings of a Gateway. All fields are required but the last five.
 type Config struct {
 	// Endpoint are the settings of the gRPC server behind it. Its guard is the listener's.
 	Endpoint endpoint.Config
@@ -42,6 +43,9 @@ type Config struct {
 	Origins []string
 	// Log answers requests below /log/, without that prefix. Default: nothing does.
 	Log http.Handler
+	// OHTTPKeys are the private keys of a gateway of Oblivious HTTP, as hushgrad relay key writes them: the same service is
+	// then reached through a relay, by the same bounds. Default: it is not.
+	OHTTPKeys []string
 	// Headers are what those pages may send beside the headers of the protocols, such as
 	// Authorization. Default: none.
 	Headers []string
@@ -70,7 +74,15 @@ func New(c Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	answer := shared(checked(transcoder, int64(buffer)), c.Origins, c.Headers)
+	direct := checked(transcoder, int64(buffer))
+	answer := shared(direct, c.Origins, c.Headers)
+	keys, err := ohttp.ParseKeys("OHTTPKeys", c.OHTTPKeys)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	if len(keys) > 0 {
+		answer = withOblivious(keys, int(buffer), direct, answer)
+	}
 	if c.Log != nil {
 		answer = withLog(c.Log, answer)
 	}

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/origin"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -44,6 +45,9 @@ type Config struct {
 	// HTTPOrigins are the origins, such as https://example.org, whose pages may call over HTTP from a
 	// browser. Default: none but the listener's own. They admit nobody: Admit does.
 	HTTPOrigins []string
+	// OHTTPKeys are private keys, as hushgrad relay key writes them, with which the listener for HTTP answers requests that a
+	// relay of Oblivious HTTP carries. The first one is preferred. Default: there are none, and it answers no relay.
+	OHTTPKeys []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
 	// Ready says in words why the issuer should get no calls, for reasons that it does not
@@ -84,6 +88,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fl.Invalid("MaxKeys", c.MaxKeys, "must be > 0")
 	case c.MaxWaiting < 0:
 		return c, fl.Invalid("MaxWaiting", c.MaxWaiting, "must be > 0")
+	}
+	if _, err := ohttp.ParseKeys("OHTTPKeys", c.OHTTPKeys); err != nil {
+		return c, err
 	}
 	return c, origin.CheckAll("HTTPOrigins", c.HTTPOrigins)
 }

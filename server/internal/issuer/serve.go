@@ -81,7 +81,7 @@ func (i *Issuer) gateway() (*gateway.Gateway, error) {
 	}
 	return gateway.New(gateway.Config{
 		Endpoint: i.endpoint("http", nil), Register: i.RegisterClients, Service: service.Issuer_ServiceDesc.ServiceName,
-		MessageBytes: messageBytes, Security: i.cfg.HTTPSecurity, Origins: i.cfg.HTTPOrigins, Headers: []string{"Authorization"},
+		MessageBytes: messageBytes, Security: i.cfg.HTTPSecurity, Origins: i.cfg.HTTPOrigins, OHTTPKeys: i.cfg.OHTTPKeys, Headers: []string{"Authorization"},
 	})
 }
 
