@@ -13,6 +13,9 @@ const (
 	ResponseType = "message/ohttp-res"
 )
 
+// Overhead is at least what an encapsulation adds to a message, in bytes.
+const Overhead = 64
+
 // GatewayPath is where a gateway answers, by RFC 9540.
 const GatewayPath = "/.well-known/ohttp-gateway"
 

@@ -49,14 +49,16 @@ type Client struct {
 	rounds service.RoundsClient
 	issuer service.IssuerClient // nil without one
 	opts   Options
-	log    *translog.Keys // nil for none
+	// oblivious says that the connection goes through a relay, where there are no streams.
+	oblivious bool
+	log       *translog.Keys // nil for none
 
 	accepter fl.Accepter
 	fetching sync.Mutex // held by FetchTokens
 }
 
-// New returns a client on a connection to the server, or to the shuffler in front of it. The
-// connection stays the caller's.
+// New returns a client on a connection to the server, or to the shuffler in front of it. A [Relayed] hides the client's
+// address from that party. The connection stays the caller's.
 func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 	opts.Attempts = cmp.Or(opts.Attempts, 5)
 	opts.BatchBytes = cmp.Or(opts.BatchBytes, 512<<10)
@@ -69,6 +71,7 @@ func New(conn grpc.ClientConnInterface, opts Options) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", fl.Invalid("Purpose", opts.Purpose, "must be given with a Ledger, and only then"))
 	}
 	c := &Client{rounds: service.NewRoundsClient(conn), opts: opts}
+	_, c.oblivious = conn.(*Relayed)
 	var err error
 	if c.log, err = opts.logKeys(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)

@@ -40,7 +40,7 @@ type Participation struct {
 //
 // A round with a shuffler is joined over a connection to that shuffler. If the connection has TLS,
 // its certificate must be valid for Round.Shuffler. Without TLS it is the caller's word that the
-// party at the other end is that shuffler. A guarantee with trust fl.TwoServers is accepted only if
+// party at the other end is that shuffler. Through a relay Relay.GatewayKey says who that party is. A guarantee with trust fl.TwoServers is accepted only if
 // the policy names the mechanism and pins both parties: the seal key is the first server's, and the
 // shuffler is the second server.
 //

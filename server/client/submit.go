@@ -168,6 +168,9 @@ func newBatchKey() []byte {
 
 // send is one attempt.
 func (p *Participation) send(ctx context.Context, batches []*service.SubmitReportsRequest) (Receipt, error) {
+	if p.client.oblivious {
+		return p.sendEach(ctx, batches)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := p.client.rounds.SubmitReports(ctx)
@@ -186,6 +189,19 @@ func (p *Participation) send(ctx context.Context, batches []*service.SubmitRepor
 		return Receipt{}, err
 	}
 	return Receipt{Accepted: resp.GetAccepted(), Duplicates: resp.GetDuplicates()}, nil
+}
+
+// sendEach is send with a call for each batch.
+func (p *Participation) sendEach(ctx context.Context, batches []*service.SubmitReportsRequest) (sum Receipt, err error) {
+	for _, b := range batches {
+		resp, err := p.client.rounds.SubmitBatch(ctx, b)
+		if err != nil {
+			return Receipt{}, err
+		}
+		sum.Accepted += resp.GetAccepted()
+		sum.Duplicates += resp.GetDuplicates()
+	}
+	return sum, nil
 }
 
 // backoff doubles from 100 ms to 5 s and takes a random half of it, so that many

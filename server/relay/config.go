@@ -23,7 +23,7 @@ type Config struct {
 	GatewaySecurity *tls.Config
 	// Security secures the listener. Default: no transport security.
 	Security *tls.Config
-	// MaxMessageBytes bounds a request and a response. Default 8 MiB, at least 8 KiB.
+	// MaxMessageBytes bounds a request and a response before their encryption. Default 8 MiB, at least 8 KiB.
 	MaxMessageBytes int
 	// MaxInFlightBytes bounds the memory of requests and responses on their way. A request that finds no room is refused
 	// with 503. Default 256 MiB, at least 4 times MaxMessageBytes.

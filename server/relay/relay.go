@@ -105,14 +105,14 @@ func refuse(w http.ResponseWriter, status int, text string) string {
 // carry answers a request and returns what became of it. All of a request is here before the gateway hears of it, so that
 // the pace of a client's connection does not show there.
 func (r *Relay) carry(w http.ResponseWriter, in *http.Request) (result string) {
-	most := int64(r.cfg.MaxMessageBytes)
+	most := int64(r.cfg.MaxMessageBytes + ohttp.Overhead)
 	switch {
 	case in.Method != http.MethodPost:
 		return refuse(w, http.StatusMethodNotAllowed, "the method must be POST")
 	case in.Header.Get("Content-Type") != ohttp.RequestType:
 		return refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be "+ohttp.RequestType)
 	case in.ContentLength > most:
-		return refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the message must have at most %d bytes", most))
+		return refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the message must have at most %d bytes before its encryption", r.cfg.MaxMessageBytes))
 	case !r.pace.Allow():
 		refuse(w, http.StatusTooManyRequests, "too many requests: try again")
 		return limited
@@ -191,7 +191,7 @@ func (r *Relay) ask(ctx context.Context, message []byte) (status int, kind strin
 	}
 	defer resp.Body.Close()
 	status, kind = resp.StatusCode, resp.Header.Get("Content-Type")
-	most := int64(r.cfg.MaxMessageBytes)
+	most := int64(r.cfg.MaxMessageBytes + ohttp.Overhead)
 	switch {
 	case status == http.StatusOK && kind == ohttp.ResponseType:
 	case status < 400 || status >= 500:

@@ -195,7 +195,7 @@ func TestWhatIsNotCarried(t *testing.T) {
 		calls++
 		answer(w, "x")
 	})
-	long := bytes.Repeat([]byte("x"), 8<<10+1)
+	long := bytes.Repeat([]byte("x"), 8<<10+ohttp.Overhead+1)
 	for name, c := range map[string]struct {
 		body io.Reader
 		kind string
@@ -290,7 +290,9 @@ func TestAnswersThatAreNoGateways(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, ohttp.KeyProblem)
 		}, http.StatusBadRequest, "ohttp-key"},
-		"a refusal": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "your address is", 413) }, 413, "has refused"},
+		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "your address is", http.StatusRequestEntityTooLarge)
+		}, http.StatusRequestEntityTooLarge, "has refused"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/other" {
 				answer(w, "x")

@@ -11,9 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/guard"
 )
 
-// sealBytes is more than what an encapsulation adds to a message.
-const sealBytes = 64
-
 // oblivious answers requests that a relay carries (RFC 9458), from the same handler as those that come directly, and gives
 // whoever asks its key configurations. It sees the relay, and not who sent a request.
 type oblivious struct {
@@ -24,7 +21,7 @@ type oblivious struct {
 
 // withOblivious answers what relays carry with inner, and passes on what is not for a gateway. bodyBytes bounds a body.
 func withOblivious(keys ohttp.Keys, bodyBytes int, inner, next http.Handler) http.Handler {
-	o := &oblivious{keys, int64(ohttp.Padded(bodyBytes+4<<10) + sealBytes), inner}
+	o := &oblivious{keys, int64(ohttp.Padded(bodyBytes+4<<10) + ohttp.Overhead), inner}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != ohttp.GatewayPath:
