@@ -31,6 +31,7 @@ import (
 const (
 	serverRole   = "serve"
 	shufflerRole = "shuffle"
+	relayRole    = "relay"
 )
 
 // process is a "hushgrad serve" or "hushgrad shuffle" with an open round and a well-behaved client.
@@ -61,7 +62,7 @@ func dialServe(t testing.TB, address string) *grpc.ClientConn {
 // the arguments say where it is.
 func startCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	if !slices.Contains(args, "--data") {
+	if args[0] != relayRole && !slices.Contains(args, "--data") {
 		args = append(args, "--data", filepath.Join(t.TempDir(), "data"))
 	}
 	command := exec.Command(os.Args[0], args...)

@@ -36,13 +36,14 @@ one without pairs: by a line with its name alone, or with empty values in JSON l
 
 With --server the round is one that is open there, and the reports are sent to it. A second
 run after a failure makes new reports and spends their ε again. A round with a shuffler needs
-the shuffler's address. --shuffler, --seal-key and --max-central-epsilon then say whom you trust
+the shuffler's address. --relay and --issuer-relay hide the client's address from these parties. --shuffler, --seal-key and --max-central-epsilon then say whom you trust
 and what for: they hold only together, and no other round is accepted.
 `
 
 // encodeFlags are the flags of encode.
 type encodeFlags struct {
 	remote, issuer           remote
+	relay, issuerRelay       relayed
 	bearer                   string
 	ahead                    []string
 	maxEpsilon               float64
@@ -74,6 +75,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	command.Topic(f, "A ledger", e.ledger.bind)
 	command.Topic(f, "The server", func(f *flag.FlagSet) {
 		e.remote.bind(f, "take the round from its clients' listener and send the reports there")
+		e.relay.bind(f, "", "server", "take the round and send the reports through it, in place of --server, which does not see the client's address")
 		f.Float64Var(&e.maxEpsilon, "max-epsilon", 0, "with --server: refuse a round in which a report costs more")
 		e.inLog.bind(f)
 	})
@@ -82,6 +84,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 	})
 	command.Topic(f, "An issuer", func(f *flag.FlagSet) {
 		e.issuer.bindParty(f, "issuer", "issuer-", "hushgrad issue", "fetch a token for a round that asks for one, which is for one client's report")
+		e.issuerRelay.bind(f, "issuer-", "issuer", "fetch the token through it, in place of --issuer")
 		f.StringSliceVar(&e.ahead, "ahead", nil, "with --issuer and --ledger: comma-separated `ids` of open rounds whose tokens are fetched in the same call, and kept in the ledger for a later run")
 		f.StringVar(&e.bearer, "bearer-file", "", "with --issuer: `file` with the secret by which the issuer knows the client")
 	})
@@ -89,7 +92,7 @@ func (e *encodeFlags) bind(f *flag.FlagSet) {
 
 // run makes the reports, for a file or for a server.
 func (e *encodeFlags) run(ctx context.Context, std command.Streams) error {
-	if e.remote.server != "" {
+	if e.remotely() {
 		return e.submit(ctx, std)
 	}
 	if e.out == "" && command.IsTerminal(std.Out) {
@@ -134,6 +137,7 @@ type encoded struct {
 	Guarantee *promised `json:"guarantee"`
 	File      string    `json:"file,omitempty"`
 	Server    string    `json:"server,omitempty"`
+	Relay     string    `json:"relay,omitempty"`
 	Shuffler  string    `json:"shuffler,omitempty"`
 	// Central is the guarantee against the server of a round with a shuffler.
 	Central *promised `json:"central_guarantee,omitempty"`

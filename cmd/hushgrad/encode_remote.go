@@ -87,8 +87,8 @@ func (p *pins) policy(demand fl.Policy) (fl.Policy, error) {
 // validate checks the flags that --server needs or excludes.
 func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	e.file = f.Arg(0)
-	if e.remote.server == "" {
-		if err := command.Unused(f, "without --server", append(pinFlags, "max-epsilon", "log-key", "witness", "issuer", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file", "ahead")...); err != nil {
+	if !e.remotely() {
+		if err := command.Unused(f, "without --server or --relay", append(pinFlags, "max-epsilon", "log-key", "witness", "relay-key", "issuer", "issuer-relay", "issuer-relay-key", "issuer-tls-ca", "issuer-tls-cert", "issuer-tls-key", "bearer-file", "ahead")...); err != nil {
 			return err
 		}
 		if e.round == "-" && e.file == "-" {
@@ -103,7 +103,10 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 		}
 		return cmp.Or(e.ledger.validate(f, e.seed), e.remote.validate())
 	}
-	if err := command.Unused(f, "with --server, which gets the reports", "out"); err != nil {
+	if err := command.Unused(f, "with --server or --relay, which gets the reports", "out"); err != nil {
+		return err
+	}
+	if err := e.direct(); err != nil {
 		return err
 	}
 	switch {
@@ -112,18 +115,18 @@ func (e *encodeFlags) validate(f *flag.FlagSet) error {
 	case !(e.maxEpsilon > 0):
 		return fl.Invalid("--max-epsilon", e.maxEpsilon, "must be > 0 with --server: the largest ε of a report that is acceptable")
 	}
-	if len(e.ahead) > 0 && (e.issuer.server == "" || e.ledger.file == "") {
-		return fl.Invalid("--ahead", strings.Join(e.ahead, ","), "needs --issuer, which gives the tokens, and --ledger, which keeps them")
+	if len(e.ahead) > 0 && (!e.asks() || e.ledger.file == "") {
+		return fl.Invalid("--ahead", strings.Join(e.ahead, ","), "needs --issuer or --issuer-relay, which gives the tokens, and --ledger, which keeps them")
 	}
-	if e.bearer != "" && e.issuer.ca == "" {
-		return fl.Invalid("--bearer-file", e.bearer, "needs --issuer and --issuer-tls-ca: a secret leaves over TLS only")
+	if e.bearer != "" && e.issuer.ca == "" && e.issuerRelay.url == "" {
+		return fl.Invalid("--bearer-file", e.bearer, "needs --issuer and --issuer-tls-ca, or --issuer-relay: a secret leaves encrypted only")
 	}
 	return cmp.Or(e.ledger.validate(f, e.seed), e.pins.validate(f), e.inLog.validate(), e.issuer.validate(), e.remote.validate())
 }
 
 // submit encodes for a round of a server and sends the reports there.
 func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed error) {
-	conn, err := e.remote.dial()
+	conn, err := e.dialServer()
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 		return err
 	}
 	opts := client.Options{Policy: policy, LogKey: e.inLog.key, Witnesses: e.inLog.witnesses}
-	if e.issuer.server != "" {
+	if e.asks() {
 		issuer, err := e.dialIssuer()
 		if err != nil {
 			return err
@@ -170,7 +173,7 @@ func (e *encodeFlags) submit(ctx context.Context, std command.Streams) (failed e
 	}
 	sent := encoded{
 		Reports: int(receipt.Accepted + receipt.Duplicates), Round: part.Round().ID, Guarantee: promisedBy(part.Guarantee()),
-		Server: e.remote.server, Shuffler: part.Round().Shuffler, Ahead: e.ahead,
+		Server: e.remote.server, Relay: e.relay.url, Shuffler: part.Round().Shuffler, Ahead: e.ahead,
 	}
 	if central, ok := part.Central(); ok {
 		sent.Central = promisedBy(central)

@@ -58,9 +58,9 @@ func printHelp(w io.Writer, c *cobra.Command) {
 		return
 	}
 	if !c.HasParent() {
-		fmt.Fprintf(w, "%s: %s\n", c.Name(), c.Short) // no empty line, so that a small terminal shows all
+		// No empty line, and as little beside the commands as can be, so that a small terminal shows all.
+		fmt.Fprintf(w, "%s: %s\n", c.Name(), c.Short)
 		printChildren(w, c)
-		fmt.Fprint(w, "See hushgrad help COMMAND. More help: configuration, exit-codes.\n")
 		return
 	}
 	fmt.Fprintf(w, "Usage: %s\n\n%s", c.UseLine(), wrap.Text(c.Long, ""))
@@ -91,7 +91,7 @@ func printChildren(w io.Writer, c *cobra.Command) {
 					names = append(names, child.Name())
 				}
 			}
-			fmt.Fprintf(w, "%s: %s.\n", g.Title, strings.Join(names, ", "))
+			fmt.Fprintf(w, "%s: %s; help COMMAND, configuration, exit-codes.\n", g.Title, strings.Join(names, ", "))
 			continue
 		}
 		fmt.Fprintf(w, "%s:\n", g.Title)

@@ -62,6 +62,9 @@ func (s *issueFlags) validate(*flag.FlagSet) error {
 	case s.clientCA != "" && len(s.http.origins) > 0:
 		return fl.Invalid("--http-origin", s.http.origins.String(), "needs --bearer-file: a browser asks without a certificate whether a page may call")
 	}
+	if s.clientCA != "" && len(s.http.keys) > 0 {
+		return fl.Invalid("--ohttp-key", s.http.keys.String(), "needs --bearer-file: a relay has no certificates of clients")
+	}
 	return cmp.Or(s.http.validate(s.listening), s.operated.validate())
 }
 
@@ -117,6 +120,9 @@ func (s *issueFlags) secure(own *tlsfile.Certificate) error {
 	}
 	s.config.Credentials, s.config.HTTPSecurity, s.config.HTTPOrigins = credentials.NewTLS(security), security, s.http.origins
 	var err error
+	if s.config.OHTTPKeys, err = s.http.gatewayKeys(); err != nil {
+		return err
+	}
 	if s.config.OperatorCredentials, err = s.operators.credentials(own, s.config.Logger); err != nil {
 		return err
 	}

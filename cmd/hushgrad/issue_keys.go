@@ -158,20 +158,20 @@ func readIssuerKeys(file string) (inner, outer []byte, err error) {
 	return first.Bytes, second.Bytes, nil
 }
 
-// dialIssuer returns the connection by which a client gets its token.
-func (e *encodeFlags) dialIssuer() (*grpc.ClientConn, error) {
+// secret reads what the issuer knows the client by, "" for nothing.
+func (e *encodeFlags) secret() (client.Bearer, error) {
 	if e.bearer == "" {
-		return e.issuer.dial()
+		return "", nil
 	}
 	text, err := readSmall("--bearer-file", e.bearer)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	secret := strings.Fields(string(text))
 	if len(secret) != 1 {
-		return nil, fl.Invalid("--bearer-file", e.bearer, "must hold one word: the secret")
+		return "", fl.Invalid("--bearer-file", e.bearer, "must hold one word: the secret")
 	}
-	return e.issuer.dial(grpc.WithPerRPCCredentials(client.Bearer(secret[0])))
+	return client.Bearer(secret[0]), nil
 }
 
 // readSmall reads a file of at most 16 KiB.

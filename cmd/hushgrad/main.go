@@ -1,5 +1,5 @@
 // Command hushgrad runs the parts of a private aggregation service. Operators use serve,
-// shuffle, issue, round and aggregate. Clients and batch jobs use encode. Any party can use
+// shuffle, issue, relay, round and aggregate. Clients and batch jobs use encode. Any party can use
 // account and verify to find out what a round promises, and ledger to find out what was spent. Start
 // with hushgrad help.
 package main
@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Begin", []*cobra.Command{newDemo(), newNew()}},
-		{"Run a service", []*cobra.Command{newCertify(), newServe(), newShuffle(), newIssue()}},
+		{"Run a service", []*cobra.Command{newCertify(), newServe(), newShuffle(), newIssue(), newRelay()}},
 		{"Run rounds, take part", []*cobra.Command{newRound(), newRounds(), newRun(), newEncode(), newAggregate()}},
 		{"Ask what a round promises", []*cobra.Command{newAccount(), newVerify(), newLedger(), newLog()}},
 		{alsoGroup, []*cobra.Command{newHealth(), newVersion(), newMan()}},

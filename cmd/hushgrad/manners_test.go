@@ -64,7 +64,7 @@ func TestNearMissesAreSuggested(t *testing.T) {
 		"account compose --tls 1":      "must be a flag of the command, see",
 		"help serv":                    "(did you mean serve?)",
 		"plan":                         "(did you mean account plan?)\n",
-		"help key":                     "(did you mean serve key, shuffle key, issue key or log key?)\n",
+		"help key":                     "(did you mean serve key, shuffle key, issue key, relay key or log key?)\n",
 		"help round lst":               `hushgrad help: command: got "lst", rule: must not be given: hushgrad round has no commands of its own` + "\n",
 		"completion bsh":               `hushgrad completion: shell: got "bsh", rule: must be one of bash, zsh, fish, powershell (did you mean bash`,
 		"account compose --epsilon -1": "epsilon: got -1, rule: must be in",

@@ -58,7 +58,7 @@ func TestJSONOutput(t *testing.T) {
 // Every command that prints a result has -o, and only these do not.
 func TestResultsHaveAForm(t *testing.T) {
 	without := map[string]bool{
-		"hushgrad": true, "hushgrad serve": true, "hushgrad shuffle": true, "hushgrad issue": true, // services log
+		"hushgrad": true, "hushgrad serve": true, "hushgrad shuffle": true, "hushgrad issue": true, "hushgrad relay": true, // services log
 		"hushgrad rounds": true, "hushgrad new": true, "hushgrad demo": true, "hushgrad account": true, "hushgrad ledger": true,
 		"hushgrad ledger export": true,                                                             // a form of its own
 		"hushgrad log":           true, "hushgrad log witness": true, "hushgrad log monitor": true, // they follow a log

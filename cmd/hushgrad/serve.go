@@ -172,6 +172,9 @@ func (s *serveFlags) serveMember(ctx context.Context, own *tlsfile.Certificate, 
 // secure fills in the transport security of the listeners, none without a certificate.
 func (s *serveFlags) secure(own *tlsfile.Certificate) (err error) {
 	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
+	if s.config.OHTTPKeys, err = s.http.gatewayKeys(); err != nil {
+		return err
+	}
 	if own == nil {
 		return nil
 	}

@@ -105,6 +105,9 @@ func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error)
 		s.config.Credentials = credentials.NewTLS(own.Config())
 	}
 	s.config.HTTPSecurity, s.config.HTTPOrigins = s.http.security(own), s.http.origins
+	if s.config.OHTTPKeys, err = s.http.gatewayKeys(); err != nil {
+		return err
+	}
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
 	conn, err := s.dial(logger)
 	if err != nil {
