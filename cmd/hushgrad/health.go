@@ -28,7 +28,7 @@ type healthFlags struct {
 
 func newHealth() *cobra.Command {
 	h := &healthFlags{}
-	c := newCommand("health [flags]", "ask a service on this machine whether it is ready", `Asks hushgrad serve, shuffle or issue on this machine whether it is ready, at its
+	c := newCommand("health [flags]", "ask a service on this machine whether it is ready", `Asks hushgrad serve, shuffle, issue or relay on this machine whether it is ready, at its
 --metrics-listen. Prints what it says, and fails unless it is ready: for containers and
 scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
 	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its --metrics-listen")

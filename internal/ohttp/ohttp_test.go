@@ -73,6 +73,26 @@ func TestARequestAndItsResponse(t *testing.T) {
 	}
 }
 
+// While a key is replaced the gateway opens requests to either, and publishes both.
+func TestAKeyIsReplaced(t *testing.T) {
+	keys := Keys{drawKey(t), drawKey(t)}
+	for keys[0].config.id == keys[1].config.id {
+		keys[1] = drawKey(t)
+	}
+	for _, key := range keys {
+		sealed, _, err := key.Config().Seal([]byte("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := keys.Open(sealed); err != nil || string(got) != "x" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if !bytes.Contains(keys.Encoded(), key.Config().Bytes()) {
+			t.Error("a key is not published")
+		}
+	}
+}
+
 func TestWhatCannotBeOpenedIsRefused(t *testing.T) {
 	key := drawKey(t)
 	sealed, _, err := key.Config().Seal([]byte("x"))

@@ -32,6 +32,7 @@ import (
 // gateway is a server with an open round whose HTTP listener is a gateway, and a relay that notes what it sees.
 type gateway struct {
 	url, key string // the relay's, and the gateway's
+	behind   string // the URL of the gateway
 	operator *client.Operator
 
 	mu       sync.Mutex
@@ -78,8 +79,8 @@ func startGateway(t *testing.T) *gateway {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	g := &gateway{key: key.Config().Text(), operator: client.NewOperator(conn)}
-	behind := "http://" + listeners[2].Addr().String() + ohttp.GatewayPath
-	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.carry(w, r, behind) }))
+	g.behind = "http://" + listeners[2].Addr().String() + ohttp.GatewayPath
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.carry(w, r) }))
 	t.Cleanup(relay.Close)
 	g.url = relay.URL
 	r := fl.Round{ID: "r", Mechanism: coco.Name, Dim: 20, Scale: 0.5, Epsilon: 2, MinReports: 1, Params: fl.Params{sparse.ParamSparsity: fl.Int(4)}}
@@ -90,7 +91,7 @@ func startGateway(t *testing.T) *gateway {
 }
 
 // carry is what a relay does.
-func (g *gateway) carry(w http.ResponseWriter, r *http.Request, behind string) {
+func (g *gateway) carry(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	g.mu.Lock()
 	g.bodies, g.headers = append(g.bodies, body), append(g.headers, r.Header)
@@ -99,7 +100,7 @@ func (g *gateway) carry(w http.ResponseWriter, r *http.Request, behind string) {
 	if answered != nil && answered(w) {
 		return
 	}
-	resp, err := http.Post(behind, ohttp.RequestType, bytes.NewReader(body))
+	resp, err := http.Post(g.behind, ohttp.RequestType, bytes.NewReader(body))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
@@ -142,6 +143,17 @@ func TestAReportGoesThroughARelay(t *testing.T) {
 	if receipt, err := part.Submit(t.Context(), [][]byte{report}); err != nil || receipt.Accepted != 1 {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
+	// A relay that sends a message again adds nothing.
+	for _, body := range g.bodies {
+		resp, err := http.Post(g.behind, ohttp.RequestType, bytes.NewReader(body))
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%v, %v", resp, err)
+		}
+		_ = resp.Body.Close()
+	}
+	if all, err := g.operator.Rounds(t.Context()); err != nil || len(all) != 1 || all[0].Reports != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
 	if err := g.operator.CloseRound(t.Context(), "r"); err != nil {
 		t.Errorf("the report is not counted: %v", err)
 	}
@@ -167,7 +179,7 @@ func TestAReportGoesThroughARelay(t *testing.T) {
 	}
 }
 
-// Errors are those of gRPC, with their details.
+// Errors are as gRPC has them, with their details.
 func TestErrorsComeThroughARelay(t *testing.T) {
 	g := startGateway(t)
 	rounds := service.NewRoundsClient(g.connect(t))
