@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -79,7 +80,16 @@ func (endless) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte(
 // A body that does not come ends its call, however much of it is there and whatever the answer is.
 func TestASlowBodyEndsItsCall(t *testing.T) {
 	t.Parallel() // it mostly waits
-	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, Limits: server.Limits{ProgressTimeout: 100 * time.Millisecond}})
+	key, err := ohttp.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := key.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serveHTTP(t, server.Config{HTTPOrigins: []string{"https://example.org"}, OHTTPKeys: []string{private}, Limits: server.Limits{ProgressTimeout: 100 * time.Millisecond}})
+	relayed := "POST " + ohttp.GatewayPath + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + ohttp.RequestType + "\r\n"
 	head := func(method, kind string) string {
 		return "POST " + rounds + method + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + "\r\nContent-Length: 10000\r\n\r\n"
 	}
@@ -98,6 +108,9 @@ func TestASlowBodyEndsItsCall(t *testing.T) {
 		"after a refused message": head("SubmitReports", "application/connect+json") + refused,
 		"after a wrong type":      head("GetRound", "text/plain"),
 		"a preflight":             "OPTIONS " + rounds + "GetRound HTTP/1.1\r\nHost: localhost\r\nOrigin: https://example.org\r\nAccess-Control-Request-Method: POST\r\nContent-Length: 9\r\n\r\n",
+		"a part from a relay":     relayed + "Content-Length: 10000\r\n\r\nx",
+		"nothing from a relay":    relayed + "Content-Length: 10000\r\n\r\n",
+		"a chunk from a relay":    relayed + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
 		"a gRPC-Web message":      head("GetRound", "application/grpc-web+proto") + "\x00\x00\x00\x00\x00",
 	} {
 		waiting.Go(func() {
@@ -153,6 +166,9 @@ func TestOriginsAreNamed(t *testing.T) {
 		if _, err := server.New(server.Config{HTTPOrigins: []string{origin}}); err == nil || !strings.Contains(err.Error(), "HTTPOrigins[0]") {
 			t.Errorf("origin %q: %v", origin, err)
 		}
+	}
+	if _, err := server.New(server.Config{OHTTPKeys: []string{"no key"}}); err == nil || !strings.Contains(err.Error(), "OHTTPKeys") {
+		t.Errorf("a key that is none: %v", err)
 	}
 }
 

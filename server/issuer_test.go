@@ -22,7 +22,7 @@ func TestAnIssuersSettingsReachIt(t *testing.T) {
 	c := IssuerConfig{
 		Journal: journal.NewMemory(), Admit: AdmitCertificates, Logger: slog.New(slog.DiscardHandler), MaxKeys: 1,
 		Credentials: insecure.NewCredentials(), OperatorCredentials: insecure.NewCredentials(), HTTPSecurity: &tls.Config{},
-		HTTPOrigins: []string{"https://example.org"}, Metrics: prometheus.NewRegistry(), Ready: func() error { return errors.New("a test") },
+		HTTPOrigins: []string{"https://example.org"}, OHTTPKeys: []string{"a key"}, Metrics: prometheus.NewRegistry(), Ready: func() error { return errors.New("a test") },
 	}
 	given, inner := reflect.ValueOf(c), reflect.ValueOf(c.inner())
 	for i := range given.NumField() {

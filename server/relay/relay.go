@@ -58,6 +58,7 @@ func (r *Relay) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler: http.HandlerFunc(r.serve), TLSConfig: r.cfg.Security,
 		ReadTimeout: r.cfg.Timeout, WriteTimeout: 3 * r.cfg.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: 32, MaxReceiveBufferPerStream: readStep, MaxReceiveBufferPerConnection: 4 * readStep},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // its lines have addresses
 	}
 	connlimit.Set(s, r.cfg.MaxConnections)

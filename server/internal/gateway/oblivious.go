@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -55,7 +57,10 @@ func (o *oblivious) receive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
 		return
 	}
+	// The guard ends the context of a call that makes no progress, and a read has to notice it.
+	stop := context.AfterFunc(r.Context(), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	sealed, err := io.ReadAll(io.LimitReader(r.Body, o.most+1)) // memory grows with what has come
+	stop()
 	switch {
 	case err != nil:
 		http.Error(w, "the message must be there as a whole", http.StatusBadRequest)

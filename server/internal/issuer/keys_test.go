@@ -21,6 +21,7 @@ func TestConfigsAreRefused(t *testing.T) {
 	j := journal.NewMemory()
 	for param, cfg := range map[string]Config{
 		"Journal": {}, "MaxKeys": {Journal: j, MaxKeys: -1}, "MaxWaiting": {Journal: j, MaxWaiting: -1},
+		"OHTTPKeys":      {Journal: j, OHTTPKeys: []string{"no key"}},
 		"HTTPOrigins[0]": {Journal: j, HTTPOrigins: []string{"http://example.org"}},
 	} {
 		_, err := New(cfg)
