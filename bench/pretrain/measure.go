@@ -24,7 +24,7 @@ const (
 type measurement struct {
 	*experiment.Result
 	size    recipe.Size
-	params  []float64 // all weights, those of classes that the network does not keep, too
+	params  []float64 // all weights, also of classes that the network does not keep
 	network *features.Network
 	count   int // pictures of each kind
 }

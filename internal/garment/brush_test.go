@@ -119,3 +119,27 @@ func BenchmarkDraw(b *testing.B) {
 		brush.Draw(out, i%Classes, rng)
 	}
 }
+
+// Cloth covers the whole picture, depends on its arguments only, and kinds differ: of one random stream no two are alike.
+func TestClothCoversThePicture(t *testing.T) {
+	b, seen := NewBrush(), map[string]bool{}
+	for kind := range Cloths {
+		for seed := range uint64(50) {
+			got, again := slices.Repeat([]uint8{7}, Side*Side), make([]uint8, Side*Side)
+			b.DrawCloth(got, kind, rand.New(rand.NewPCG(seed, 9)))
+			if b.DrawCloth(again, kind, rand.New(rand.NewPCG(seed, 9))); !slices.Equal(got, again) {
+				t.Fatalf("kind %d, seed %d: another picture the second time", kind, seed)
+			}
+			dark := 0
+			for _, v := range got {
+				if v == 0 {
+					dark++
+				}
+			}
+			if dark > Side*Side/2 || seen[string(got)] {
+				t.Errorf("kind %d, seed %d: %d pixels are black, or the picture came twice", kind, seed, dark)
+			}
+			seen[string(got)] = true
+		}
+	}
+}

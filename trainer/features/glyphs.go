@@ -28,9 +28,14 @@ func GlyphNetwork(size string) (*Network, error) {
 	if !slices.Contains(glyphSizes, size) {
 		return nil, fmt.Errorf("features: glyphs: %w", fl.Invalid("size", size, "must be one of %s", strings.Join(glyphSizes, ", ")))
 	}
-	file, err := weights.ReadFile("weights/" + size + ".hushnet")
+	return shippedNetwork(size)
+}
+
+// shippedNetwork reads a network of the module.
+func shippedNetwork(name string) (*Network, error) {
+	file, err := weights.ReadFile("weights/" + name + ".hushnet")
 	if err != nil {
-		return nil, fmt.Errorf("features: glyphs: %w", err)
+		return nil, fmt.Errorf("features: %s: %w", name, err)
 	}
 	return ReadNetwork(bytes.NewReader(file))
 }
@@ -54,11 +59,11 @@ func GlyphsOfLetters(size string) (*Pipeline, error) {
 		return nil, fmt.Errorf("features: glyphs: %w", err)
 	}
 	n.parts.Head, n.parts.HeadBias = last[:n.Dim()*letterClasses], last[n.Dim()*letterClasses:]
-	return glyphPipeline(n)
+	return networkPipeline(n)
 }
 
-// glyphBias is the Bias of the features' Parts.
-const glyphBias = 0.3
+// networkBias is the Bias of the features' Parts.
+const networkBias = 0.3
 
 // Glyphs returns the features of a glyph network for pictures of 28×28 values in [0, 1], 0 for
 // paper and 1 for ink: its vector minus a public mean, along public principal components, with
@@ -68,10 +73,10 @@ func Glyphs(size string) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return glyphPipeline(n)
+	return networkPipeline(n)
 }
 
-func glyphPipeline(n *Network) (*Pipeline, error) {
+func networkPipeline(n *Network) (*Pipeline, error) {
 	mean, components := n.Parts()
-	return NewPipeline(n, Parts{Mean: mean, Components: components, Bias: glyphBias})
+	return NewPipeline(n, Parts{Mean: mean, Components: components, Bias: networkBias})
 }

@@ -28,6 +28,9 @@ var shipped = map[string]struct {
 	features.GlyphsBig:   {"5be8464bb0ec33960389a694b0060b660b9d80dbc104913adc67325dd5124e22", 700_000, 128},
 }
 
+// clothDigest is the digest of the cloth network.
+const clothDigest = "cfd0cd7cc7431e0d222d0874c7460a1672d52e939919614dcf11299588b913bd"
+
 func TestShippedWeightsArePinned(t *testing.T) {
 	readme, err := os.ReadFile("weights/README.md")
 	if err != nil {
@@ -50,6 +53,17 @@ func TestShippedWeightsArePinned(t *testing.T) {
 		if err != nil || glyphs.Inputs() != 784 || glyphs.Dim() != want.dim {
 			t.Errorf("%s: %v, %v; want %d values", size, glyphs, err, want.dim)
 		}
+	}
+	n, err := features.ClothNetwork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := n.Digest()
+	if got := hex.EncodeToString(digest[:]); got != clothDigest || !strings.Contains(string(readme), got) || n.Classes() != 10 {
+		t.Errorf("cloth: digest %s, %d classes; want %s, on the page beside the weights, too", got, n.Classes(), clothDigest)
+	}
+	if cloth, err := features.Cloth(); err != nil || cloth.Inputs() != 784 || cloth.Dim() != 128 {
+		t.Errorf("cloth: %v, %v; want 128 values", cloth, err)
 	}
 	var wrong *fl.ParamError
 	if _, err := features.Glyphs("huge"); !errors.As(err, &wrong) || wrong.Param != "size" {

@@ -51,6 +51,7 @@ var catalogue = map[string]opening{
 	"glyphs-big": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsBig)
 	},
+	"cloth": func(context.Context, features.Progress) (features.Features, error) { return features.Cloth() },
 	Edges: func(context.Context, features.Progress) (features.Features, error) {
 		edges, err := edges()
 		if err != nil {
@@ -161,6 +162,8 @@ func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 //	glyphs         a small network that was trained on handwriting fonts, minus a public mean, along
 //	               public components, of norm 1/0.3: 64 values
 //	glyphs-big     a larger such network: 128 values
+//	cloth          such a network that was trained on drawn clothes, shoes, bags and cloth, for pictures with texture:
+//	               128 values
 //	grey           mean grey values of squares of 2×2 pixels: a picture of 14×14
 //	identity       the 784 grey values
 //
