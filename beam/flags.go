@@ -66,7 +66,7 @@ func (s *settings) parse(sdk *flag.FlagSet, args []string, stdout io.Writer) err
 	case errors.Is(err, pflag.ErrHelp), errors.As(err, &wrong):
 		return err
 	case err != nil:
-		return command.FlagError("beam", err, nil)
+		return command.FlagError(f, "beam", err)
 	}
 	s.files = f.Args()
 	return sdk.Parse(nil) // which says that its flags are parsed

@@ -40,8 +40,13 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 		if err := command.Unused(f, "with --mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
 			return err
 		}
-		return q.validate()
+		return OfFlag(f, q.validate())
 	}
+}
+
+// OfFlag returns an error about a field of a Request as an error about its flag, and any other error as it is.
+func OfFlag(f *flag.FlagSet, err error) error {
+	return command.OfFlag(f, err, map[string]string{"learning rate": "lr"})
 }
 
 // trusts are the values of --trust.

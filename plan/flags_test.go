@@ -21,7 +21,7 @@ func TestIgnoredFlagsAreErrors(t *testing.T) {
 		{[]string{"--mechanism", "none", "--budget", "1"}, "--budget"},
 		{[]string{"--mechanism", "none", "--max-epsilon", "1"}, "--max-epsilon"},
 		{[]string{"--mechanism", "sumdp", "--max-epsilon", "1"}, "--max-epsilon"},
-		{[]string{"--epsilon", "1", "--max-epsilon", "2"}, "max epsilon"},
+		{[]string{"--epsilon", "1", "--max-epsilon", "2"}, "--max-epsilon"},
 		{[]string{"--max-epsilon", "2", "--budget", "1"}, ""},
 		{[]string{"--delta", "1e-5", "--mechanism", "none"}, "--delta"},
 		{[]string{"--mechanism", "none", "--sparsity", "5"}, "--sparsity"},

@@ -39,6 +39,7 @@ type eventFlags struct {
 	file  string
 	event privacy.Event
 	kind  privacy.Kind
+	flags *flag.FlagSet
 }
 
 func newCompose() *cobra.Command {
@@ -74,6 +75,7 @@ func (q *composeFlags) validate(f *flag.FlagSet) error {
 }
 
 func (e *eventFlags) bind(f *flag.FlagSet) {
+	e.flags = f
 	f.StringVar(&e.file, "events", "", "JSON `file` with a list of events, as -o json prints them, instead of the flags below; - is stdin")
 	e.kind = privacy.KindPure
 	kinds := []privacy.Kind{privacy.KindPure, privacy.KindApproximate, privacy.KindGaussian, privacy.KindDiscreteLaplace, privacy.KindShuffled}
@@ -132,6 +134,14 @@ func (e *eventFlags) read(stdin io.Reader) ([]privacy.Event, error) {
 	return events, nil
 }
 
+// ofFlag returns an error about an event as an error about the flag that describes it.
+func (e *eventFlags) ofFlag(err error) error {
+	if e.file != "" {
+		return err
+	}
+	return command.OfFlag(e.flags, err, map[string]string{"events[0].count": "count", "delta": "delta-each", "clients": "reports"})
+}
+
 // run answers the question.
 func (q *composeFlags) run(ctx context.Context, std command.Streams) error {
 	events, err := q.given.read(std.In)
@@ -140,7 +150,7 @@ func (q *composeFlags) run(ctx context.Context, std command.Streams) error {
 	}
 	loss, err := privacy.Compose(ctx, events, privacy.Options{})
 	if err != nil {
-		return err
+		return q.given.ofFlag(err)
 	}
 	bounds, err := loss.Epsilon(ctx, q.delta)
 	if err != nil {

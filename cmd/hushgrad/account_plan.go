@@ -92,7 +92,7 @@ hospital does: each site sends sums of its records, with noise of its own or by 
 		if err := q.validate(); err != nil {
 			return err
 		}
-		return q.plan(ctx, std)
+		return plan.OfFlag(q.flags, q.plan(ctx, std))
 	})
 	q.bind(c.Flags())
 	return c

@@ -229,8 +229,8 @@ func TestAccountPlanAsksForTheNormsOfAGradient(t *testing.T) {
 
 func TestAccountPlanRefuses(t *testing.T) {
 	for param, args := range map[string][]string{
-		"clients": {"--clients", "1"}, "--error": {"--error", "-1"}, "cohort": {"--cohort", "1"}, "--epsilon": {"--mechanism", "none", "--epsilon", "1"},
-		"max epsilon": {"--epsilon", "1", "--max-epsilon", "2"}, "clip": {"--clip", "1e300"}, "l1": {"--dim", "9", "--l1", "1e300", "--l2", "1"}, "l2": {"--dim", "9", "--l1", "1", "--l2", "-1"}, "--dim": {"--dim", "-1"}, "--error and --plot": {"--error", "1", "--epsilon", "1"},
+		"--clients": {"--clients", "1"}, "--error": {"--error", "-1"}, "--cohort": {"--cohort", "1"}, "--epsilon": {"--mechanism", "none", "--epsilon", "1"},
+		"--max-epsilon": {"--epsilon", "1", "--max-epsilon", "2"}, "--clip": {"--clip", "1e300"}, "--l1": {"--dim", "9", "--l1", "1e300", "--l2", "1"}, "--l2": {"--dim", "9", "--l1", "1", "--l2", "-1"}, "--dim": {"--dim", "-1"}, "--error and --plot": {"--error", "1", "--epsilon", "1"},
 	} {
 		err := try(t, append([]string{"account", "plan"}, args...))
 		var p *fl.ParamError

@@ -20,10 +20,12 @@ type daemon struct {
 	state      state
 	monitoring monitoring
 	logging    logging
+	flags      *flag.FlagSet // of the command
 }
 
 // bind binds the flags. role is the command, and the port is the default address's.
 func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
+	d.flags = f
 	f.StringVar(&d.listen, "listen", fmt.Sprintf("127.0.0.1:%d", port), "`address` for clients")
 	d.state.bind(f, role)
 	d.logging.bind(f)
@@ -34,6 +36,9 @@ func (d *daemon) bind(f *flag.FlagSet, role string, port int) {
 func (d *daemon) validate() error {
 	return cmp.Or(d.listening.validate("--listen", d.listen), d.monitoring.validate(d.listening), d.state.validate())
 }
+
+// ofFlag returns an error about the configuration as an error about the flag that sets it.
+func (d *daemon) ofFlag(err error) error { return command.OfFlag(d.flags, err, nil) }
 
 // open opens the listener.
 func (d *daemon) open() (net.Listener, error) { return listenAt("--listen", d.listen) }

@@ -9,7 +9,6 @@ import (
 
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/tlsfile"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -25,10 +24,7 @@ func (d *dashboardFlags) validate() error {
 	if d.address == "" {
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(d.address); err != nil {
-		return fl.Invalid("--dashboard", d.address, "must be host:port")
-	}
-	return nil
+	return checkAddress("--dashboard", d.address)
 }
 
 // listen opens the listener, nil for none. Other machines get TLS where there is a certificate.

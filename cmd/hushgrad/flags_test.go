@@ -113,7 +113,7 @@ func TestFlagsThatWouldBeIgnoredAreErrors(t *testing.T) {
 		{"--epsilon", compose("--kind", "gaussian", "--sigma", "3", "--epsilon", "1")},
 		{"--delta-each", compose("--epsilon", "1", "--delta-each", "1e-9")},
 		{"--count", compose("--events", os.DevNull, "--count", "3")},
-		{"epsilon", compose("--count", "50")},
+		{"--epsilon", compose("--count", "50")},
 		{"--plot", compose("--epsilon", "1", "--plot", filepath.Join(dir, "curve.jpg"))},
 		{"--plot", compose("--epsilon", "1", "--plot", filepath.Join(dir, "absent", "curve.png"))},
 	} {

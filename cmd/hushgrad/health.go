@@ -40,6 +40,9 @@ scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { re
 
 // ask asks a monitor.
 func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
+	if err := checkAddress("--server", h.address); err != nil {
+		return err
+	}
 	switch {
 	case !loopback(h.address):
 		return fl.Invalid("--server", h.address, "must be a loopback address")

@@ -89,7 +89,7 @@ func (s *issueFlags) run(ctx context.Context, std command.Streams) (err error) {
 	s.config.Journal = kept
 	i, err := server.NewIssuer(s.config)
 	if err != nil {
-		return err
+		return s.ofFlag(err)
 	}
 	defer i.Close()
 	monitor, err := s.monitoring.listen(figures, i.Ready, own, s.config.Logger)

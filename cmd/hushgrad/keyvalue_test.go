@@ -160,7 +160,7 @@ func TestKeyValueCommandsRefuse(t *testing.T) {
 		"file":      {"aggregate", "--round", other, reports},
 		"file ":     {"aggregate", "--round", round, damaged},
 		"--param":   {"round", "--param", "x"},
-		"dim":       {"round"},
+		"--dim":     {"round"},
 	} {
 		err := try(t, args)
 		var p *fl.ParamError

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,11 @@ func (l *listening) validate(flag, address string) error {
 		return fl.Invalid("--tls-cert and --tls-key", l.cert+" and "+l.key, "must be given together")
 	case l.insecure && l.cert != "":
 		return fl.Invalid("--insecure", true, "must not be given with --tls-cert")
-	case l.cert == "" && !l.insecure && !loopback(address):
+	}
+	if err := checkAddress(flag, address); err != nil {
+		return err
+	}
+	if l.cert == "" && !l.insecure && !loopback(address) {
 		return fl.Invalid(flag, address, "must be a loopback address, or --tls-cert and --tls-key, or --insecure, must be given")
 	}
 	return nil
@@ -55,15 +58,6 @@ func (l *listening) certificate(logger *slog.Logger) (*tlsfile.Certificate, erro
 		logger.Warn("callers refuse the certificate of this process", "error", err)
 	}
 	return c, nil
-}
-
-// listenAt opens the listener of a flag.
-func listenAt(flag, address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	}
-	return l, nil
 }
 
 // callers are the flags that say whose certificates a listener accepts.
@@ -93,6 +87,9 @@ func (c *callers) validate(l listening, address string) error {
 		if name == "" || strings.Contains(name, "*") && c.names != "*" {
 			return fl.Invalid("--"+c.who+"-name", c.names, "must be whole names between commas, or * alone")
 		}
+	}
+	if err := checkAddress("--"+c.who+"-listen", address); err != nil {
+		return err
 	}
 	// Without TLS nobody can be recognized, so --insecure does not help.
 	if c.ca == "" && !loopback(address) {
@@ -155,14 +152,4 @@ func (c *callers) accept(shown *x509.Certificate) error {
 		return nil
 	}
 	return fl.Invalid("certificate", strings.Join(names, ", "), "must have a name of --%s-name", c.who)
-}
-
-// loopback reports whether an address can be reached from this machine only.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -25,7 +25,7 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = maxSlips
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return configure(c) }
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return command.FlagError(c.CommandPath(), err, meantBy(c, err))
+		return command.FlagError(c.Flags(), c.CommandPath(), err)
 	})
 	root.SetHelpFunc(help)
 	root.SetHelpCommand(newHelp())

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -53,6 +54,12 @@ func parse(name string, flags job, args ...string) error {
 }
 
 func TestDispatch(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	taken := other.Addr().String()
 	for name, c := range map[string]struct {
 		args   []string
 		code   int
@@ -81,10 +88,11 @@ func TestDispatch(t *testing.T) {
 		"CA without TLS":  {[]string{"serve", "--operator-ca", "ca.pem"}, 2, "", "needs --tls-cert"},
 		"open operator":   {[]string{"serve", "--operator-listen", "0.0.0.0:0"}, 2, "", "must be a loopback address"},
 		"operator's name": {[]string{"serve", "--operator-listen", "example.com:1"}, 2, "", "must be a loopback address"},
-		"operator's port": {[]string{"serve", "--operator-listen", "127.0.0.1"}, 2, "", "must be a loopback address"},
+		"operator's port": {[]string{"serve", "--operator-listen", "127.0.0.1"}, 2, "", "must be host:port: type 127.0.0.1:PORT"},
 		"log format":      {[]string{"serve", "--log-format", "xml"}, 2, "", "must be one of text, json"},
-		"message limit":   {[]string{"serve", "--max-message-bytes", "5"}, 2, "", "MaxMessageBytes: got 5"},
-		"address in use":  {[]string{"serve", "--listen", "127.0.0.1:99999"}, 1, "", "--listen"},
+		"message limit":   {[]string{"serve", "--max-message-bytes", "5"}, 2, "", "hushgrad serve: --max-message-bytes: got 5, rule: "},
+		"no port":         {[]string{"serve", "--listen", "127.0.0.1:99999"}, 2, "", "--listen"},
+		"address in use":  {[]string{"serve", "--data", "none", "--operator-listen", "127.0.0.1:0", "--listen", taken}, 1, "", fmt.Sprintf("--listen: got %q, rule: must be an address of this machine that is free: ", taken)},
 		"missing TLS key": {[]string{"serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"}, 1, "", "--tls-cert"},
 	} {
 		var stdout, stderr bytes.Buffer

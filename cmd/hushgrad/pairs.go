@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/dictionary"
@@ -27,6 +30,9 @@ type clientPairs struct {
 func (c *clientPairs) client(name string) error {
 	if name == "" {
 		return fl.Invalid("client", name, "must not be empty")
+	}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fl.Invalid("client", name, "must be UTF-8 without control characters: is the file CSV or JSON lines?")
 	}
 	if _, known := c.pairs[name]; !known {
 		c.order = append(c.order, name)

@@ -73,6 +73,9 @@ func header(record []string) []int {
 }
 
 func (c *clientPairs) addRecord(record []string, order []int, line int) error {
+	if len(record) == 1 && strings.ContainsAny(record[0], ";\t|") {
+		return fl.Invalid("csv", record[0], "must have commas between the fields client,key,value")
+	}
 	if len(record) == 1 {
 		return c.client(strings.Clone(record[0]))
 	}

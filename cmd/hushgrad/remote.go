@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"os"
 
 	flag "github.com/spf13/pflag"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
 )
 
 // remote are the flags of commands that talk to another party: by default --server, --tls-ca,
@@ -45,7 +47,18 @@ func (r *remote) validate() error {
 		return fl.Invalid(cert+" and "+key, r.cert+" and "+r.key, "must be given together")
 	case r.cert != "" && r.ca == "":
 		return fl.Invalid(cert, r.cert, "needs %s", ca)
-	case r.server != "" && r.ca == "" && !r.nearby():
+	case r.server == "":
+		return nil
+	}
+	for _, address := range r.addresses() {
+		if err := checkAddress(r.flag, address); err != nil {
+			return err
+		}
+		if host, port, _ := net.SplitHostPort(address); host == "" {
+			return fl.Invalid(r.flag, address, "must have a host: type 127.0.0.1:%s", port)
+		}
+	}
+	if r.ca == "" && !r.nearby() {
 		return fl.Invalid(r.flag, r.server, "must be a loopback address, or %s must be given", ca)
 	}
 	return nil
@@ -116,7 +129,7 @@ func (r *remote) tls() (*tls.Config, error) {
 	if r.cert == "" {
 		return config, nil
 	}
-	pair, err := tls.LoadX509KeyPair(r.cert, r.key)
+	pair, err := tlsfile.LoadPair(r.cert, r.key)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", cert, key, err)
 	}

@@ -33,14 +33,14 @@ type callStream struct {
 // RecvMsg implements grpc.ClientStream. What ends a stream comes from here.
 func (s callStream) RecvMsg(m any) error { return s.explain(s.ClientStream.RecvMsg(m)) }
 
-// callError is an error of gRPC in the words of a flag.
-type callError struct {
+// flagError is an error of a connection or a listener in the words of a flag.
+type flagError struct {
 	err   error
 	words string
 }
 
-func (e callError) Error() string { return e.words }
-func (e callError) Unwrap() error { return e.err }
+func (e flagError) Error() string { return e.words }
+func (e flagError) Unwrap() error { return e.err }
 
 // explain returns the error of a call, with a flag in it where one is likely to be wrong.
 func (h *handshake) explain(method string, err error) error {
@@ -49,7 +49,7 @@ func (h *handshake) explain(method string, err error) error {
 		return err
 	}
 	if words := h.words(method, s); words != "" {
-		return callError{err, words}
+		return flagError{err, words}
 	}
 	return err
 }
@@ -67,9 +67,14 @@ func (h *handshake) words(method string, s *status.Status) string {
 		return ""
 	case failed:
 		return fl.Invalid(r.flag, r.server, "must be where it listens: %s", strings.TrimSuffix(dialing, `"`)).Error()
+	case strings.Contains(message, "produced zero addresses"):
+		return fl.Invalid(r.flag, r.server, "must be a name that this machine can look up, or an IP address").Error()
 	}
 	if mistake := h.mistake.Load(); mistake != nil {
 		return (*mistake).Error()
+	}
+	if strings.Contains(message, "error reading server preface") {
+		return fl.Invalid(r.flag, r.server, "must be a listener of hushgrad for gRPC, and another program or page answers there").Error()
 	}
 	return ""
 }

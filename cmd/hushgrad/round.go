@@ -66,6 +66,7 @@ type roundFlags struct {
 	shareKey                     []byte
 	lasts                        time.Duration
 	output                       output
+	described                    *flag.FlagSet // has the flags of bindDescription
 }
 
 func newRound() *cobra.Command {
@@ -95,7 +96,7 @@ func (r *roundFlags) bind(f *flag.FlagSet) {
 // bindDescription adds the flags that describe what clients send.
 func (r *roundFlags) bindDescription(f *flag.FlagSet) {
 	r.round.Params, r.round.Relation, r.round.PublicSeed = fl.Params{}, fl.ReplaceOne, fl.NewPublicSeed()
-	r.round.Mechanism = coco.Name
+	r.round.Mechanism, r.described = coco.Name, f
 	command.OneOf(f, &r.round.Mechanism, "mechanism", "", fl.Mechanisms(), "mechanism")
 	f.IntVar(&r.round.Dim, "dim", 0, "number of coordinates or keys")
 	f.Float64Var(&r.round.Scale, "scale", 1, "τ or clip norm, in units of the gradient; 1 for key-value rounds")
@@ -160,11 +161,18 @@ func (r *roundFlags) run(ctx context.Context, std command.Streams) error {
 	return describeRound(std.Out, complete, m)
 }
 
-// asked returns the error of a mechanism that lacks a parameter as an error that says what to type.
+// asked returns an error about a description as an error about the flag that sets it. It says what to type where a mechanism
+// lacks a parameter.
 func (r *roundFlags) asked(err error) error {
 	p, ok := errors.AsType[*fl.ParamError](err)
-	if !ok || p.Got != `"nothing"` {
+	if !ok {
 		return err
+	}
+	if _, given := r.round.Params[p.Param]; given {
+		return &fl.ParamError{Param: "--param " + p.Param, Got: p.Got, Rule: p.Rule}
+	}
+	if p.Got != `"nothing"` {
+		return command.OfFlag(r.described, err, map[string]string{"params": "param"})
 	}
 	return fl.Invalid("--param", "", "must have %s, which --mechanism %s does not choose: type --param %[1]s=VALUE; %[3]s", p.Param, r.round.Mechanism, p.Rule)
 }

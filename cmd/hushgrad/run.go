@@ -122,8 +122,10 @@ func (r *runFlags) read(of, path string) error {
 	if command.Given(r.flags, "config") {
 		return fl.Invalid("--config", r.flags.Lookup("config").Value.String(), "must not be given: the plan has the flags")
 	}
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Stat(path); err != nil {
 		return fl.Invalid("plan", path, "must be a file that can be read: %v", err)
+	} else if info.IsDir() {
+		return fl.Invalid("plan", path, "must be a file, not a directory")
 	}
 	if err := r.flags.Set("config", path); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (s *serveFlags) run(ctx context.Context, std command.Streams) (err error) {
 	}
 	srv, err := server.New(s.config)
 	if err != nil {
-		return s.shuffler.explain(err)
+		return s.ofFlag(s.shuffler.explain(err))
 	}
 	monitor, err := s.monitoring.listen(figures, srv.Ready, own, logger)
 	if err != nil {

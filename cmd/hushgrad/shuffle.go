@@ -140,7 +140,7 @@ func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error)
 	}
 	sh, err := shuffler.New(s.config)
 	if err != nil {
-		return err
+		return s.ofFlag(err)
 	}
 	defer sh.Close()
 	monitor, err := s.monitoring.listen(figures, sh.Ready, own, logger)

@@ -25,8 +25,8 @@ type task struct {
 }
 
 func bindTask(f *flag.FlagSet) *task {
-	t := &task{flags: f}
-	f.StringVar(&t.features, "features", dataset.DemoFeatures, "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for")
+	t := &task{flags: f, features: dataset.DemoFeatures}
+	command.OneOf(f, &t.features, "features", "", dataset.FeatureChoices(), "what the model sees of a picture, as for examples/mnist; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for")
 	f.StringVar(&t.public, "public", "", "public pictures on which the run is rehearsed, "+dataset.Digits+", "+dataset.Textures+" or "+dataset.Letters+"; with --features "+dataset.AutoFeatures+" or "+dataset.Formulas+" a comma-separated `list` of the kinds that decide; empty: "+dataset.Digits+", or "+dataset.Letters+" for more than 10 --classes, or all kinds")
 	f.IntVar(&t.classes, "classes", 10, "number of classes that the model tells apart, in [2, 1000]")
 	f.IntVar(&t.perClient, "per-client", 0, "pictures that a client holds; 0: its share of 60000, as in examples/mnist, and at least one")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,40 +146,6 @@ func twoDashes(root *cobra.Command, args []string) (*cobra.Command, error) {
 	}
 	return c, command.TwoDashes(c.Flags(), rest)
 }
-
-// meantBy returns what may have been meant by a flag that a command does not have, or by a value that a flag does not
-// take.
-func meantBy(c *cobra.Command, err error) (meant []string) {
-	var unknown *flag.NotExistError
-	var wrong *flag.InvalidValueError
-	switch {
-	case errors.As(err, &unknown):
-		var flags []string
-		c.Flags().VisitAll(func(f *flag.Flag) { flags = append(flags, f.Name) })
-		for _, name := range similar(flags, strings.TrimLeft(command.Unknown(unknown), "-")) {
-			meant = append(meant, "--"+name)
-		}
-	case errors.As(err, &wrong):
-		meant = similar(command.Choices(wrong.GetFlag()), wrong.GetValue())
-	}
-	return meant
-}
-
-// similar returns the names that are like another one. Cobra measures the distance of the names of commands only.
-func similar(names []string, name string) []string {
-	if len(name) < 2 {
-		return nil
-	}
-	of := &cobra.Command{SuggestionsMinimumDistance: min(maxSlips, len(name)-1)}
-	for _, one := range names {
-		of.AddCommand(&cobra.Command{Use: one, Run: func(*cobra.Command, []string) {}})
-	}
-	found := of.SuggestionsFor(name)
-	return found[:min(len(found), maxMeant)]
-}
-
-// maxMeant is the most that an error asks about.
-const maxMeant = 4
 
 // configure sets the flags that the command line left open.
 func configure(c *cobra.Command) error {

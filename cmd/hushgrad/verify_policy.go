@@ -57,7 +57,7 @@ func (p *policyFlags) validate(f *flag.FlagSet) error {
 	}
 	for _, name := range p.Mechanisms {
 		if !slices.Contains(fl.Mechanisms(), name) {
-			return fl.Invalid("--mechanism", name, "must be among %s%s", strings.Join(fl.Mechanisms(), ", "), command.Meant(similar(fl.Mechanisms(), name)))
+			return fl.Invalid("--mechanism", name, "must be among %s%s", strings.Join(fl.Mechanisms(), ", "), command.Meant(command.Similar(fl.Mechanisms(), name)))
 		}
 	}
 	return p.pins.validate(f)

@@ -78,7 +78,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	model, run, err := o.plan(ctx, data.Train.Len()) // opens the features, too
 	bar.Close()
 	if err != nil {
-		return err
+		return plan.OfFlag(o.flags, err)
 	}
 	return o.train(ctx, model, run, data, std)
 }

@@ -36,6 +36,7 @@ type options struct {
 	explain          bool
 	live             bool // on a terminal: blocks in place of a line for each round, and only what fits 24 lines
 	dashboard        command.Page
+	flags            *flag.FlagSet
 	parties.Flags
 }
 
@@ -43,8 +44,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f := flag.NewFlagSet(program, flag.ContinueOnError)
 	f.SetOutput(stdout)
 	f.StringVar(&o.data, "data", dataset.Generated, "`directory` with the four MNIST idx files, download for MNIST from the cache or the network, or textures for generated clothes, shoes and bags; empty: generated digits")
-	f.StringVar(&o.model, "model", "softmax", strings.Join(trainer.ModelNames(), ", "))
-	f.StringVar(&o.features, "features", "", "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
+	o.flags, o.model = f, softmax
+	command.OneOf(f, &o.model, "model", "", trainer.ModelNames(), strings.Join(trainer.ModelNames(), ", "))
+	command.OneOf(f, &o.features, "features", "", append([]string{""}, dataset.FeatureChoices()...), "what the model sees of an image: "+strings.Join(dataset.FeatureNames(), ", ")+"; "+dataset.AutoFeatures+": the best on public pictures; "+dataset.Formulas+": the best of those that no network was trained for; empty: "+dataset.DemoFeatures+"; "+dataset.EdgesCentred+" for generated digits, which "+dataset.DemoFeatures+" know without any client; "+dataset.Grey+" for --model cnn")
 	f.IntVar(&o.classes, "classes", 10, "number of labels of --data DIR, in [2, 1000]: they are 0 to classes-1, or 1 to classes")
 	f.BoolVar(&o.transpose, "transpose", false, "swap rows and columns of the pictures of --data DIR, as EMNIST's files need")
 	public := f.String("public", "", "public pictures on which the run is planned, "+strings.Join([]string{dataset.Digits, dataset.Textures, dataset.Letters}, ", ")+"; with --features "+dataset.AutoFeatures+" or "+dataset.Formulas+" a comma-separated `list` of those that decide, of which it is planned on the first; empty: digits and textures, and letters for more than 10 --classes")

@@ -169,8 +169,8 @@ func TestFlagsOfSites(t *testing.T) {
 		t.Fatalf("%+v, %v, want %d sites", o.request, err, sites)
 	}
 	for param, args := range map[string][]string{
-		"--roles": {"--roles", "3"}, "--mechanism": {"--mechanism", "coco"}, "--mechanism ": {"--mechanism", "none"}, "--cohort": {"--cohort", "6"}, "sparsity": {"--sparsity", "5"},
-		"max epsilon": {"--max-epsilon", "1"}, "clients": {"--clients", "1"}, "--clients": {"--clients", "901"},
+		"--roles": {"--roles", "3"}, "--mechanism": {"--mechanism", "coco"}, "--mechanism ": {"--mechanism", "none"}, "--cohort": {"--cohort", "6"}, "--sparsity": {"--sparsity", "5"},
+		"--max-epsilon": {"--max-epsilon", "1"}, "--clients ": {"--clients", "1"}, "--clients": {"--clients", "901"},
 	} {
 		o, err := parse(append([]string{"--trust", "own-site"}, args...), io.Discard)
 		if err == nil { // what depends on the pictures

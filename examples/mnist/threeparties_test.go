@@ -197,11 +197,12 @@ func TestClientsPinTheParties(t *testing.T) {
 
 func TestFlagsOfRoles(t *testing.T) {
 	for param, args := range map[string][]string{
-		"--roles":    {"--roles", "2"},
-		"--roles ":   {"--roles", "3", "--mechanism", "sumdp"},
-		"--roles  ":  {"--mechanism", "gaussian-shares"},
-		"--roles   ": {"--trust", "two-servers"},
-		"--hushgrad": {"--hushgrad", "file"},
+		"--roles":     {"--roles", "2"},
+		"--roles ":    {"--roles", "3", "--mechanism", "sumdp"},
+		"--roles  ":   {"--mechanism", "gaussian-shares"},
+		"--roles   ":  {"--trust", "two-servers"},
+		"--hushgrad":  {"--hushgrad", "file"},
+		"--hushgrad ": {"--roles", "3", "--hushgrad", "absent"}, // before minutes of planning
 	} {
 		_, err := parse(args, io.Discard)
 		var p *fl.ParamError
@@ -209,10 +210,17 @@ func TestFlagsOfRoles(t *testing.T) {
 			t.Errorf("%v: %v, want a ParamError for %s", args, err, param)
 		}
 	}
-	// A binary that is not there is an error, and nothing is left of the attempt.
+	// A binary that is taken away is an error, and nothing is left of the attempt.
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	o, model, run, data := small(t, "coco", "--roles", "3", "--hushgrad", filepath.Join(temporary, "none"))
+	binary := filepath.Join(temporary, "hushgrad")
+	if err := os.WriteFile(binary, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, model, run, data := small(t, "coco", "--roles", "3", "--hushgrad", binary)
+	if err := os.Remove(binary); err != nil {
+		t.Fatal(err)
+	}
 	if err := o.train(t.Context(), model, run, data, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no binary: %v", err)
 	}

@@ -27,6 +27,7 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/examples/internal/training"
+	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -50,6 +51,7 @@ type options struct {
 	seed      uint64
 	explain   bool
 	check     func() error // of the request, once the number of clients is known
+	flags     *flag.FlagSet
 }
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
@@ -68,7 +70,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	for name, usage := range local {
 		f.Lookup(name).Usage = usage
 	}
-	o.request, o.check = request, check
+	o.request, o.check, o.flags = request, check, f
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
@@ -103,6 +105,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		return o, fl.Invalid("--seed", o.seed, "must be 0 with --trust %s: tokens and seals are always fresh", plan.TwoServers)
 	case !two && o.binary != "":
 		return o, fl.Invalid("--hushgrad", o.binary, "needs --trust %s", plan.TwoServers)
+	}
+	if err := parties.CheckBinary(o.binary); err != nil {
+		return o, err
 	}
 	if o.onePerRow = o.data != "" && !command.Given(f, "clients"); o.onePerRow {
 		return o, nil
@@ -164,7 +169,7 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	}
 	run, err := o.plan(ctx, t, std.Err)
 	if err != nil {
-		return err
+		return plan.OfFlag(o.flags, err)
 	}
 	fmt.Fprintf(std.Out, "%s\n%s of %s, %d parameters, simulated on one of %d cores\n", note, t.name, o.schema.target.name, t.dim, runtime.NumCPU())
 	if wrong := table.misfits.sentences(); len(wrong) > 0 {

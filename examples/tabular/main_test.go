@@ -125,18 +125,19 @@ func TestHelpListsWhatThereIs(t *testing.T) {
 
 func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--data: got":      {"--data", "people.csv"},
-		"--mechanism: got": {"--mechanism", "sumdp"},
-		"--trust: got":     {"--trust", "own-site"},
-		"--seed: got":      {"--trust", "two-servers", "--seed", "5"},
-		"--hushgrad: got":  {"--hushgrad", "hushgrad"},
-		"must be local":    {"--mechanism", "gaussian-shares"},
-		"--expand: got":    {"--expand", "all"},
-		`"height"`:         {"--columns", "height=0..3"},
-		`"color"`:          {"--target", "color=red|blue"},
-		"clients: got":     {"--clients", "1"},
-		"budget: got":      {"--budget", "-1"},
-		"clients: got 0":   {"--clients", "0"},
+		"--data: got":          {"--data", "people.csv"},
+		"--mechanism: got":     {"--mechanism", "sumdp"},
+		"--trust: got":         {"--trust", "own-site"},
+		"--seed: got":          {"--trust", "two-servers", "--seed", "5"},
+		"--hushgrad: got":      {"--hushgrad", "hushgrad"},
+		"must be local":        {"--mechanism", "gaussian-shares"},
+		"--expand: got":        {"--expand", "all"},
+		`"height"`:             {"--columns", "height=0..3"},
+		`"color"`:              {"--target", "color=red|blue"},
+		"--clients: got 1":     {"--clients", "1"},
+		"--budget: got":        {"--budget", "-1"},
+		"--clients: got 0":     {"--clients", "0"},
+		"the hushgrad program": {"--trust", "two-servers", "--hushgrad", "absent"},
 	} {
 		err := tabular(t.Context(), args, command.Streams{Out: io.Discard, Err: io.Discard})
 		var p *fl.ParamError

@@ -38,7 +38,8 @@ func (c *choice) Type() string   { return "string" }
 
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.values, text) {
-		return errors.New("must be one of " + strings.Join(c.values, ", "))
+		named := slices.DeleteFunc(slices.Clone(c.values), func(value string) bool { return value == "" })
+		return errors.New("must be one of " + strings.Join(named, ", "))
 	}
 	c.text = text
 	c.set(text)

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,7 @@ func Parse(f *flag.FlagSet, args []string) error {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return err
 	}
-	return FlagError(f.Name(), err, nil)
+	return FlagError(f, f.Name(), err)
 }
 
 // ParseOnly is Parse for a command that takes no arguments.
@@ -63,9 +64,9 @@ var kinds = map[string]string{
 	"uint64": "must be a whole number of at least 0", "float64": "must be a number", "duration": "must be a time with its unit, such as 90s",
 }
 
-// FlagError returns an error of pflag as one line about a flag of a command. similar are
-// flags that may have been meant by an unknown one, or values by one that a flag of OneOf does not take.
-func FlagError(command string, err error, similar []string) error {
+// FlagError returns an error of pflag as one line about a flag of a command. It asks whether a flag like an unknown one, or a
+// value like one that a flag of OneOf does not take, was meant.
+func FlagError(f *flag.FlagSet, command string, err error) error {
 	var (
 		unknown *flag.NotExistError
 		missing *flag.ValueRequiredError
@@ -73,17 +74,27 @@ func FlagError(command string, err error, similar []string) error {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return fl.Invalid("flags", Unknown(unknown), "must be a flag of the command%s, see %s --help", Meant(similar), command)
+		name := writtenAs(unknown)
+		return fl.Invalid("flags", name, "must be a flag of the command%s, see %s --help", meantFlag(f, name), command)
 	case errors.As(err, &missing):
 		return fl.Invalid("--"+missing.GetFlag().Name, "", "needs a value, see %s --help", command)
 	case errors.As(err, &wrong):
-		return fl.Invalid("--"+wrong.GetFlag().Name, wrong.GetValue(), "%s%s, see %s --help", reason(wrong.GetFlag(), errors.Unwrap(wrong)), Meant(similar), command)
+		return fl.Invalid("--"+wrong.GetFlag().Name, wrong.GetValue(), "%s, see %s --help", reason(wrong.GetFlag(), wrong.GetValue(), errors.Unwrap(wrong)), command)
 	}
 	return fl.Invalid("flags", err.Error(), "must be --name or --name=value, see %s --help", command)
 }
 
-// Unknown returns a flag that a command does not have as it was written, with its dashes.
-func Unknown(err *flag.NotExistError) string {
+// meantFlag asks whether another flag was meant by one that a command does not have.
+func meantFlag(f *flag.FlagSet, written string) string {
+	var meant []string
+	for _, name := range similarFlags(f, strings.TrimLeft(written, "-")) {
+		meant = append(meant, "--"+name)
+	}
+	return Meant(meant)
+}
+
+// writtenAs returns a flag that a command does not have as it was written, with its dashes.
+func writtenAs(err *flag.NotExistError) string {
 	letters, _, _ := strings.Cut(err.GetSpecifiedShortnames(), "=")
 	if letters == "" {
 		return "--" + err.GetSpecifiedName()
@@ -91,14 +102,17 @@ func Unknown(err *flag.NotExistError) string {
 	return "-" + letters
 }
 
-// reason says why a flag does not take a value.
-func reason(of *flag.Flag, err error) string {
+// reason says why a flag does not take a value, and what to type where that is clear.
+func reason(of *flag.Flag, text string, err error) string {
 	kind, known := kinds[of.Value.Type()]
 	switch {
 	case !known:
-		return err.Error()
+		return err.Error() + Meant(Similar(Choices(of), text))
 	case errors.Is(err, strconv.ErrRange):
 		return kind + " in its range"
+	}
+	if meant := asNumber(of.Value.Type(), text); meant != "" {
+		return kind + ": type " + meant
 	}
 	return kind
 }
@@ -113,6 +127,26 @@ func Meant(names []string) string {
 		return fmt.Sprintf(" (did you mean %s?)", names[0])
 	}
 	return fmt.Sprintf(" (did you mean %s or %s?)", strings.Join(names[:last], ", "), names[last])
+}
+
+// capital is where a word begins within the name of a field.
+var capital = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// OfFlag returns an error about a parameter as an error about the flag that sets it, without the names of packages before it,
+// and any other error as it is. Parameters have the names of flags, but for those in others.
+func OfFlag(f *flag.FlagSet, err error, others map[string]string) error {
+	p, ok := errors.AsType[*fl.ParamError](err)
+	if !ok {
+		return err
+	}
+	name, renamed := others[p.Param]
+	if !renamed {
+		name = plain(capital.ReplaceAllString(p.Param, "$1-$2"))
+	}
+	if f.Lookup(name) == nil {
+		return err
+	}
+	return &fl.ParamError{Param: "--" + name, Got: p.Got, Rule: p.Rule}
 }
 
 // Given says whether a flag was set, on the command line or otherwise.

@@ -119,3 +119,30 @@ func TestUnknownFlagsKeepTheirDashes(t *testing.T) {
 		}
 	}
 }
+
+// An error about a field is one about the flag that sets it, where there is one.
+func TestOfFlag(t *testing.T) {
+	f := flag.NewFlagSet("name", flag.ContinueOnError)
+	for _, name := range []string{"min-reports", "max-message-bytes", "lr"} {
+		f.Int(name, 0, "")
+	}
+	other := errors.New("another error")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("fl: round %q: %w", "r", fl.Invalid("min_reports", 0, "must be > 0")), "--min-reports: got 0, rule: must be > 0"},
+		{fl.Invalid("min reports", 0, "must be > 0"), "--min-reports: got 0, rule: must be > 0"},
+		{fl.Invalid("MaxMessageBytes", 0, "must be > 0"), "--max-message-bytes: got 0, rule: must be > 0"},
+		{fl.Invalid("learning rate", 0, "must be > 0"), "--lr: got 0, rule: must be > 0"},
+		{fmt.Errorf("plan: %w", fl.Invalid("gradients", 0, "must be > 0")), "plan: gradients: got 0, rule: must be > 0"},
+		{other, "another error"},
+	} {
+		if got := OfFlag(f, c.err, map[string]string{"learning rate": "lr"}); got.Error() != c.want {
+			t.Errorf("%v: %v, want %s", c.err, got, c.want)
+		}
+	}
+	if OfFlag(f, nil, nil) != nil {
+		t.Error("an error without one")
+	}
+}

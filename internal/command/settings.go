@@ -23,6 +23,9 @@ const configFlag = "config"
 // maxConfigBytes bounds a configuration file.
 const maxConfigBytes = 64 << 10
 
+// tomlRule is what a configuration file must be.
+const tomlRule = `must be TOML with every key once, such as name = 0.5 or name = "text"`
+
 // helpFlag is the one flag that is for the command line only.
 const helpFlag = "help"
 
@@ -90,7 +93,8 @@ func (c settings) fromEnvironment(environment, children []string) (wrong error) 
 		case !strings.HasPrefix(key, variables(c.command)):
 		case !known && slices.ContainsFunc(children, func(child string) bool { return strings.HasPrefix(key, variables(child)) }):
 		case !known:
-			wrong = cmp.Or(wrong, fl.Invalid(key, text, "must be a variable of a flag, see %s --help", c.command))
+			meant := Similar(slices.Sorted(maps.Keys(flags)), key)
+			wrong = cmp.Or(wrong, fl.Invalid(key, text, "must be a variable of a flag%s, see %s --help", Meant(meant), c.command))
 		case !given[name]:
 			wrong = cmp.Or(wrong, c.set(key, name, text))
 		}
@@ -110,16 +114,17 @@ func (c settings) fromFile(file string, in io.Reader) (wrong error) {
 	var values map[string]any
 	if _, err := toml.Decode(string(text), &values); err != nil {
 		if syntax, ok := errors.AsType[toml.ParseError](err); ok {
-			return fl.Invalid(fmt.Sprintf("%s: line %d", file, syntax.Position.Line), syntax.Message, "must be TOML with every key once")
+			line := syntax.Position.Line
+			return fl.Invalid(fmt.Sprintf("%s: line %d", file, line), lineOf(string(text), line), "%s: %s", tomlRule, syntax.Message)
 		}
-		return fl.Invalid(file, err, "must be TOML with every key once")
+		return fl.Invalid(file, err, tomlRule)
 	}
 	given := c.given()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key := file + ": " + name
 		known := c.flags.Lookup(name)
-		if known == nil || name == configFlag || name == helpFlag {
-			wrong = cmp.Or(wrong, fl.Invalid(key, values[name], "must be a flag of the command, see %s --help", c.command))
+		if _, table := values[name].(map[string]any); table || known == nil || name == configFlag || name == helpFlag {
+			wrong = cmp.Or(wrong, c.unknown(key, name, values[name]))
 			continue
 		}
 		texts, ok := textsOf(known, values[name])
@@ -137,6 +142,28 @@ func (c settings) fromFile(file string, in io.Reader) (wrong error) {
 	return wrong
 }
 
+// unknown is the error of a key that is no flag.
+func (c settings) unknown(key, name string, value any) error {
+	if _, table := value.(map[string]any); table {
+		return fl.Invalid(key, "["+name+"]", "must be no table: keys are flags of %s, and stand before any table", c.command)
+	}
+	meant := ""
+	if c.flags.Lookup(name) == nil {
+		meant = Meant(similarFlags(c.flags, name))
+	}
+	return fl.Invalid(key, value, "must be a flag of the command%s, see %s --help", meant, c.command)
+}
+
+// lineOf returns a line of a text, or how it begins where it is long.
+func lineOf(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	one := strings.TrimSpace(lines[line-1])
+	return one[:min(len(one), 60)]
+}
+
 // set gives a flag the text of a key.
 func (c settings) set(key, name, text string) error {
 	err := c.flags.Set(name, text)
@@ -147,7 +174,7 @@ func (c settings) set(key, name, text string) error {
 	if wrong, ok := errors.AsType[*flag.InvalidValueError](err); ok {
 		cause = errors.Unwrap(wrong)
 	}
-	return fl.Invalid(key, text, "must be a value of --%s: %s", name, reason(c.flags.Lookup(name), cause))
+	return fl.Invalid(key, text, "must be a value of --%s: %s", name, reason(c.flags.Lookup(name), text, cause))
 }
 
 // given returns the flags that have been set.

@@ -110,16 +110,18 @@ func TestAFileSetsFlagsOfEveryKind(t *testing.T) {
 func TestWrongSettingsAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"colour = 'red'":            `: colour: got "red", rule: must be a flag of the command, see hushgrad try it --help`,
-		"config = 'other'":          `: config: got "other", rule: must be a flag`,
-		"help = true":               `: help: got true, rule: must be a flag`,
-		"n = 1\nn = 2":              ": line 2: got \"Key 'n' has already been defined.\"",
-		"on = true\nn = = 1":        ": line 2: got ",
+		"config = 'other'":          `: config: got "other", rule: must be a flag of the command, see`,
+		"help = true":               `: help: got true, rule: must be a flag of the command, see`,
+		"n = 1\nn = 2":              `: line 2: got "n = 2", rule: must be TOML with every key once, such as name = 0.5 or name = "text": Key 'n' has already been defined.`,
+		"on = true\nn = = 1":        `: line 2: got "n = = 1", rule: must be TOML`,
+		"x = 0,5":                   `: line 1: got "x = 0,5", rule: must be TOML with every key once, such as name = 0.5 or`,
+		"a_name = 'b'":              `: a_name: got "b", rule: must be a flag of the command (did you mean a-name?), see`,
 		"n = 'many'":                `: n: got "many", rule: must be a value of --n: `,
 		"n = 1.5":                   `: n: got "1.5", rule: must be a value of --n: `,
 		"after = 2":                 `: after: got "2", rule: must be a value of --after: `,
 		"a-name = ['a', 'b']":       `: a-name: got [a b], rule: must be a string`,
 		"each = [['a']]":            `: each: got [[a]], rule: must be a string`,
-		"[on]\nn = 1":               `: on: got map[n:1], rule: must be a string`,
+		"[on]\nn = 1":               `: on: got "[on]", rule: must be no table: keys are flags of hushgrad try it, and stand before any table`,
 		strings.Repeat("\n", 65537): `got "more than 65536 bytes", rule: must be a configuration file of at most that`,
 	} {
 		file := configFile(t, text)
@@ -141,7 +143,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 func TestWrongVariablesAreNamed(t *testing.T) {
 	for variable, want := range map[string]string{
 		"HUSHGRAD_TRY_IT_N=many":      `HUSHGRAD_TRY_IT_N: got "many", rule: must be a value of --n: `,
-		"HUSHGRAD_TRY_IT_NAME=x":      `HUSHGRAD_TRY_IT_NAME: got "x", rule: must be a variable of a flag, see hushgrad try it --help`,
+		"HUSHGRAD_TRY_IT_NAME=x":      `HUSHGRAD_TRY_IT_NAME: got "x", rule: must be a variable of a flag (did you mean HUSHGRAD_TRY_IT_A_NAME?), see hushgrad try it --help`,
 		"HUSHGRAD_TRY_IT_HELP=true":   `HUSHGRAD_TRY_IT_HELP: got "true", rule: must be a variable of a flag`,
 		"HUSHGRAD_TRY_IT_A_NAME=x":    "",
 		"HUSHGRAD_TRY_NAME=x":         "",

@@ -65,5 +65,5 @@ func RoundOf(head []byte) (digest [sha256.Size]byte, err error) {
 
 // notAFile is the error for n bytes that do not begin like a file of reports.
 func notAFile(n int, head []byte) error {
-	return fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q and have a head of %d bytes", magic, HeadBytes)
+	return fl.Invalid("file", fmt.Sprintf("%d bytes %q…", n, head[:min(n, len(magic))]), "must begin with %q, as files of hushgrad encode do, and have a head of %d bytes", magic, HeadBytes)
 }

@@ -24,6 +24,9 @@ func ReadRound(name string, in io.Reader) (*pb.Round, error) {
 	if len(data) > MaxRoundBytes {
 		return nil, fl.Invalid("file", name, "must have at most %d bytes", MaxRoundBytes)
 	}
+	if len(data) == 0 {
+		return nil, fl.Invalid("file", name, "must hold a round, as hushgrad round prints it, and is empty")
+	}
 	var m pb.Round
 	// A protobuf round starts with the tag of its id, which is a newline, the id's
 	// length, at most 64, and the id: no brace among them.
@@ -33,7 +36,7 @@ func ReadRound(name string, in io.Reader) (*pb.Round, error) {
 		err = proto.Unmarshal(data, &m)
 	}
 	if err != nil {
-		return nil, fl.Invalid("file", name, "must hold a round: %v", err)
+		return nil, fl.Invalid("file", name, "must hold a round, as hushgrad round prints it: %v", err)
 	}
 	return &m, nil
 }

@@ -11,10 +11,12 @@ package tlsfile
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -31,10 +33,40 @@ type Certificate struct{ files follower[*tls.Certificate] }
 func LoadCertificate(chain, key string, logger *slog.Logger) (*Certificate, error) {
 	c := &Certificate{follower[*tls.Certificate]{paths: []string{chain, key}, logger: logger}}
 	c.files.parse = func(texts [][]byte) (*tls.Certificate, error) {
-		pair, err := tls.X509KeyPair(texts[0], texts[1])
+		pair, err := pairOf(chain, key, texts)
 		return &pair, err
 	}
 	return c, c.files.load()
+}
+
+// LoadPair reads a certificate chain and its private key once.
+func LoadPair(chain, key string) (tls.Certificate, error) {
+	f := follower[tls.Certificate]{paths: []string{chain, key}, parse: func(texts [][]byte) (tls.Certificate, error) { return pairOf(chain, key, texts) }}
+	return f.read()
+}
+
+// pairOf returns the pair in the texts of two files. Its error says which of them is the wrong one.
+func pairOf(chain, key string, texts [][]byte) (tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(texts[0], texts[1])
+	switch {
+	case err == nil:
+		return pair, nil
+	case !holds(texts[0], "CERTIFICATE"):
+		return pair, fl.Invalid("file", chain, "must hold PEM certificates: %v", err)
+	case !holds(texts[1], "PRIVATE KEY"):
+		return pair, fl.Invalid("file", key, "must hold a private key in PEM: %v", err)
+	}
+	return pair, fl.Invalid("file", key, "must hold the private key of the certificate in %s: %v", chain, err)
+}
+
+// holds reports whether a text has a block of PEM whose type ends with kind.
+func holds(text []byte, kind string) bool {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if strings.HasSuffix(block.Type, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckValid returns an error when a client would refuse the certificate at that time. On nil,

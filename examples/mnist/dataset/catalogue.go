@@ -150,6 +150,9 @@ func along(k int) opening {
 // FeatureNames returns the names that OpenFeatures knows, sorted.
 func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 
+// FeatureChoices returns those names, and the names that choose among them.
+func FeatureChoices() []string { return append(FeatureNames(), AutoFeatures, Formulas) }
+
 // OpenFeatures returns features of pictures of 28×28 pixels by name:
 //
 //	edges          oriented edges in squares of 4×4 pixels, of norm 1: 196 values

@@ -1,7 +1,10 @@
 package parties
 
 import (
+	"cmp"
+	"errors"
 	"io"
+	"os/exec"
 
 	flag "github.com/spf13/pflag"
 
@@ -58,7 +61,19 @@ func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
 	case p.Roles == OneRole && p.binary != "":
 		return fl.Invalid("--hushgrad", p.binary, "needs --roles %d", ThreeRoles)
 	}
-	return p.Liars.check(q)
+	return cmp.Or(CheckBinary(p.binary), p.Liars.check(q))
+}
+
+// CheckBinary finds out whether the program of --hushgrad can be started: a run should not plan for minutes and then end with
+// the news that it cannot. The empty name is for one that is built.
+func CheckBinary(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := exec.LookPath(name); err != nil {
+		return fl.Invalid("--hushgrad", name, "must be the hushgrad program, a file: %v", errors.Unwrap(err))
+	}
+	return nil
 }
 
 // Site is what Open takes. The page of one server states central ε at delta.

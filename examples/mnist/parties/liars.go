@@ -11,6 +11,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/internal/liar"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/splitmix"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -43,7 +44,8 @@ type Liars struct {
 // bind adds the flags to a set.
 func (l *Liars) bind(f *flag.FlagSet) {
 	f.Float64Var(&l.Share, "liars", 0, "share of the clients that lie in every round, to see what they do; 0: none")
-	f.StringVar(&l.Attack, "attack", BiasAttack, "what liars do: bias, all of them send one crafted report for the bias of class 0, or with --roles 3 each the best with its token's seed; reverse, each reports a gradient against its own, as long as the clip allows; labels, each learns from a next class in place of its own; backdoor, all of them send one crafted report for weights of class 0 that a mark on pictures meets, or each its own as with bias")
+	l.Attack = BiasAttack
+	command.OneOf(f, &l.Attack, "attack", "", Attacks(), "what liars do: bias, all of them send one crafted report for the bias of class 0, or with --roles 3 each the best with its token's seed; reverse, each reports a gradient against its own, as long as the clip allows; labels, each learns from a next class in place of its own; backdoor, all of them send one crafted report for weights of class 0 that a mark on pictures meets, or each its own as with bias")
 }
 
 // check refuses liars that the request has no use for.
