@@ -13,6 +13,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/history"
 )
 
 // drawPictures writes held-out pictures as files.
@@ -36,7 +37,10 @@ func (p program) drawPictures(ctx context.Context, args []string, std command.St
 	if f.NArg() != 1 {
 		return fl.Invalid("arguments", strings.Join(f.Args(), " "), "must be one directory: %s draw --kind letters DIR", p.typed)
 	}
-	var err error
+	err := history.Prepare("DIR", f.Arg(0)) // before minutes of drawing
+	if err != nil {
+		return err
+	}
 	if o.Fonts, err = pretrain.FontCache(o.Fonts); err != nil {
 		return err
 	}

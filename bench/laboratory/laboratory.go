@@ -89,7 +89,7 @@ func (p program) run(ctx context.Context, args []string, std command.Streams) er
 	for i, e := range p.list {
 		names[i] = e.Name
 	}
-	return fl.Invalid("experiment", args[0], "must be one of %s", strings.Join(names, ", "))
+	return fl.Invalid("experiment", args[0], "must be one of %s%s", strings.Join(names, ", "), command.Meant(command.Similar(names, args[0])))
 }
 
 func (p program) listExperiments(stdout io.Writer) error {

@@ -66,6 +66,8 @@ func TestBench(t *testing.T) {
 		"flags":            {[]string{"echo", "--word=x", "--data=d", "--seed=9", "--repeats=3", "--quick", "--jobs=5"}, "", "x     d     9     3        true   5\n", ""},
 		"head":             {[]string{"echo"}, "", "What was said\nNobody, 1900, Table 0\n\n", ""},
 		"a false verdict":  {[]string{"echo"}, "", "no:  silence\n", ""},
+		"a file as --out":  {[]string{"echo", "--out=laboratory.go"}, "--out", "", ""},
+		"draw into a file": {[]string{"draw", "laboratory.go"}, "DIR", "", ""}, // before fonts are sought
 		"unknown flag":     {[]string{"echo", "--wrod=x"}, "flags", "", ""},
 		"argument":         {[]string{"echo", "now"}, "arguments", "", ""},
 		"jobs":             {[]string{"echo", "--jobs=0"}, "--jobs", "", ""},
@@ -97,7 +99,7 @@ func TestBench(t *testing.T) {
 		t.Errorf("all runs what is part of something else, or alone: %q, %v", all.String(), err)
 	}
 	err := commandOf(list...).run(t.Context(), []string{"table4"}, command.Streams{Out: io.Discard, Err: io.Discard})
-	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") {
+	if err == nil || !strings.Contains(err.Error(), "one of echo, table3") || !strings.HasSuffix(err.Error(), "(did you mean table3 or table3a?)") {
 		t.Errorf("an unknown name: %v, want the names", err)
 	}
 	var help bytes.Buffer

@@ -19,6 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
 )
 
@@ -172,6 +173,9 @@ func (p program) parse(e experiment.Experiment, args []string, stdout io.Writer,
 		if b.points, err = readCurves(b.curves); err != nil {
 			return nil, err
 		}
+	}
+	if err := history.Prepare("--out", b.out); err != nil {
+		return nil, err
 	}
 	b.command = p.command(e, f)
 	return b, nil

@@ -115,9 +115,13 @@ func (q *planFlags) bind(f *flag.FlagSet) {
 func (q *planFlags) compares() bool { return q.request.Trust == plan.Server }
 
 func (q *planFlags) validate() error {
-	if records := q.unit == plan.Record; records != (q.sites != 0 && q.records != 0) || !records && (q.sites != 0 || q.records != 0) {
-		return fl.Invalid("--unit", string(q.unit), "must be %s with --sites and --records, and only with them", plan.Record)
-	} else if records {
+	records := q.unit == plan.Record
+	switch {
+	case !records && (q.sites != 0 || q.records != 0):
+		return fl.Invalid("--unit", string(q.unit), "must be %s with --sites and --records: type --unit %[1]s", plan.Record)
+	case records && (q.sites == 0 || q.records == 0):
+		return fl.Invalid("--sites and --records", fmt.Sprintf("%d and %d", q.sites, q.records), "are required with --unit %s: type --sites 12 --records 120000", plan.Record)
+	case records:
 		if err := command.Unused(q.flags, "with --unit record: --sites says it", "clients"); err != nil {
 			return err
 		}

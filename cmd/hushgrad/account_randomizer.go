@@ -64,6 +64,8 @@ func (r randomizer) validate(f *flag.FlagSet) error {
 		return fl.Invalid("--dim", r.dim, "must be the dimension of the round")
 	case scheme != nil && (r.params.Has(sparse.ParamSparsity) || r.params.Has(sparse.ParamSlots)):
 		return fl.Invalid("--param", "sparsity or slots", "must be given as --sparsity and --slots")
+	case scheme != nil && r.dim > 0 && r.sparsity > r.dim:
+		return fl.Invalid("--sparsity", r.sparsity, "must be at most the dimension of the round, --dim %d", r.dim)
 	case r.mechanism == generic:
 		return command.Unused(f, "with --mechanism generic", "dim", "sparsity", "slots", "columns", "param")
 	case scheme == nil:

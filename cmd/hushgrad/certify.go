@@ -71,6 +71,9 @@ func newCertify() *cobra.Command {
 	m := &certifyFlags{}
 	var f *flag.FlagSet
 	c := newCommand("certify [flags] DIR", "make or renew certificates for all parties, and clients' secrets", certifyHelp, func(ctx context.Context, args []string, std command.Streams) error {
+		if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
+			return fl.Invalid("DIR", args[0], "must be a directory, or a free name for one")
+		}
 		err := m.keepNames(f, args[0])
 		if err == nil {
 			err = m.validate()

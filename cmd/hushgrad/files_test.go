@@ -26,7 +26,7 @@ func TestFilesOfAnotherKindAreRefused(t *testing.T) {
 	}{
 		{[]string{"encode", "--round", round, semicolons}, `line 1: csv: got "ann;0;0.5", rule: must have commas between the fields client,key,value`},
 		{[]string{"encode", "--round", round, file("tabs.csv", "ann\t0\t0.5\n")}, `must have commas between`},
-		{[]string{"encode", "--round", round, picture}, `client: got "\x89PNG", rule: must be UTF-8 without control characters: is the file CSV or JSON lines?`},
+		{[]string{"encode", "--round", round, picture}, `client: got "\x89PNG", rule: must be UTF-8 without control characters, in a file of CSV or JSON lines`},
 		{[]string{"encode", "--round", round, latin}, `client: got "J\xf6rg", rule: must be UTF-8`},
 		{[]string{"aggregate", "--round", round, semicolons}, `rule: must begin with "hgrpts2\n", as files of hushgrad encode do`},
 		{tls(picture, key), `--tls-cert, --tls-key: file: got "` + picture + `", rule: must hold PEM certificates`},
@@ -52,6 +52,9 @@ func TestWhoIsNoServerIsNamed(t *testing.T) {
 	}
 	at := "127.0.0.1:" + port
 	if text, want := refusal(t, "rounds", "list", "--server", at), `--server: got "`+at+`", rule: must be a listener of hushgrad for gRPC, and another program or page answers there`; !strings.Contains(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+	if text, want := refusal(t, "health", "--server", at), `not ready: --server: got "`+at+`", rule: must be what hushgrad has for --metrics-listen, and another program answers there`; !strings.Contains(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
 	authority := newSigner(t).file

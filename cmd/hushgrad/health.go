@@ -68,6 +68,9 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
+	if resp.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("%w: --server: got %q, rule: must be what hushgrad has for --metrics-listen, and another program answers there", errNotReady, h.address)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))
 	}

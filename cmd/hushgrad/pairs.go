@@ -32,7 +32,7 @@ func (c *clientPairs) client(name string) error {
 		return fl.Invalid("client", name, "must not be empty")
 	}
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fl.Invalid("client", name, "must be UTF-8 without control characters: is the file CSV or JSON lines?")
+		return fl.Invalid("client", name, "must be UTF-8 without control characters, in a file of CSV or JSON lines")
 	}
 	if _, known := c.pairs[name]; !known {
 		c.order = append(c.order, name)

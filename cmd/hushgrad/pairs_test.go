@@ -76,7 +76,7 @@ func TestPairErrorsNameFileAndLine(t *testing.T) {
 		"half a header":    {"csv", "client\na,apple,1\nb,apple,2\n", "value", "file: line 3: value: got 2, rule: must be in [-1, 1]"},
 		"range":            {"csv", "a,apple,1\nb,pear,-1.5\n", "value", "file: line 2: value: got -1.5, rule: must be in [-1, 1]"},
 		"not a number":     {"csv", "a,apple,1\nb,pear,NaN\n", "value", "file: line 2: value: got NaN"},
-		"key":              {"csv", "a,apple,1\nb,plum,1\n", "key", `file: line 2: key: got "plum", rule: must be in the dictionary`},
+		"key":              {"csv", "a,apple,1\nb,plum,1\n", "key", `file: line 2: key: got "plum", rule: must be in the dictionary, the file of --keys`},
 		"no value":         {"csv", "a,apple,\n", "value", "file: line 1: value"},
 		"no key":           {"csv", "a,,1\n", "key", "file: line 1: key"},
 		"no client":        {"csv", "a,apple,1\n,pear,1\n", "client", "file: line 2: client"},

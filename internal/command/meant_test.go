@@ -37,6 +37,8 @@ func TestAWrongValueSaysWhatToType(t *testing.T) {
 		{"--clients=12,5", "must be a whole number, see"},
 		{"--clients=0.5", "must be a whole number, see"},
 		{"--clients=many", "must be a whole number, see"},
+		{"--seed=-1", "must be a whole number of at least 0, see"},
+		{"--seed=1e3", "must be a whole number of at least 0: type 1000, see"},
 		{"--budget=0,5", "must be a number: type 0.5, see"},
 		{"--budget=10%", "must be a number: type 0.1, see"},
 		{"--budget=1,2,3", "must be a number, see"},
@@ -51,6 +53,7 @@ func TestAWrongValueSaysWhatToType(t *testing.T) {
 		f.SetOutput(&bytes.Buffer{})
 		f.Int("clients", 0, "")
 		f.Float64("budget", 0, "")
+		f.Uint64("seed", 0, "")
 		f.Duration("deadline", time.Second, "")
 		trust := ""
 		OneOf(f, &trust, "trust", "", []string{"nobody", "two-servers"}, "")

@@ -19,7 +19,7 @@ func asNumber(kind, text string) string {
 		if thousands.MatchString(text) {
 			return strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "_", "").Replace(text)
 		}
-		if v, err := strconv.ParseFloat(text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 && (v >= 0 || kind != "uint64") {
 			return strconv.FormatFloat(v, 'f', -1, 64)
 		}
 	case "float64":

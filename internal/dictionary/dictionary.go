@@ -59,7 +59,7 @@ func (d *Dictionary) Lookup(name string) (uint32, error) {
 	if d.number != nil {
 		n, ok := d.number[name]
 		if !ok {
-			return 0, fl.Invalid("key", name, "must be in the dictionary")
+			return 0, fl.Invalid("key", name, "must be in the dictionary, the file of --keys")
 		}
 		return n, nil
 	}

@@ -140,9 +140,9 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	return err
 }
 
-// Prepare makes the directory of --out and finds out whether Write will be able to write there: a run
+// Prepare makes the directory of a flag such as --out and finds out whether Write will be able to write there: a run
 // of an hour should not end with the news that it is not. "" is no directory, and no error.
-func Prepare(dir string) error {
+func Prepare(flag, dir string) error {
 	if dir == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func Prepare(dir string) error {
 		}
 	}
 	if err != nil {
-		return fl.Invalid("--out", dir, "must be a directory that can be made and written: %v", err)
+		return fl.Invalid(flag, dir, "must be a directory that can be made and written: %v", err)
 	}
 	return nil
 }

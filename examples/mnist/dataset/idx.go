@@ -126,7 +126,7 @@ func readHeader(r io.Reader, limits []limit, magics ...uint32) (magic uint32, di
 		return 0, nil, fmt.Errorf("header of %d bytes: %w", 4*len(words), truncated(err))
 	}
 	if !slices.Contains(magics, words[0]) {
-		return 0, nil, fl.Invalid("magic number", fmt.Sprintf("%#08x", words[0]), "must be %#08x", magics[0])
+		return 0, nil, fl.Invalid("magic number", fmt.Sprintf("%#08x", words[0]), "must be %#08x, as idx files have it, with gzip or without", magics[0])
 	}
 	dims = make([]int, len(limits))
 	for i, l := range limits {

@@ -114,14 +114,17 @@ func (m *mnist) load(ctx context.Context, o Options) (*Data, error) {
 	case Download:
 		return m.download(ctx, o)
 	}
+	if info, err := os.Stat(o.Source); err != nil || !info.IsDir() {
+		return nil, fl.Invalid("--data", o.Source, "must be a directory with MNIST's four idx files, or one of %s, %s and \"\" for generated digits", Download, Textures)
+	}
 	o.logf("reading idx files in %s", o.Source)
 	names, emnist, err := m.names(o.Source)
 	if err != nil {
-		return nil, fmt.Errorf("dir %s: %w", o.Source, err)
+		return nil, fmt.Errorf("--data %s: %w", o.Source, err)
 	}
 	data, err := readFour(ctx, o, func(i int) (io.ReadCloser, error) { return openEither(o.Source, names[i]) })
 	if err != nil {
-		return nil, fmt.Errorf("dir %s: %w", o.Source, err)
+		return nil, fmt.Errorf("--data %s: %w", o.Source, err)
 	}
 	data.Note = fmt.Sprintf("%sfiles read from %s", cmp.Or(emnist, "MNIST "), o.Source) + data.Note
 	switch {

@@ -108,9 +108,15 @@ func TestLoadDirErrors(t *testing.T) {
 		}
 		c.o.Source = writeDir(t, content)
 		d, err := Load(t.Context(), c.o)
-		if d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: dir "+c.o.Source+": ") ||
+		if d != nil || err == nil || !strings.HasPrefix(err.Error(), "dataset: --data "+c.o.Source+": ") ||
 			!strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: got %v, error %v; want error %q wrapping %v", c.file, d, err, c.want, c.is)
+		}
+	}
+	for _, source := range []string{"absent", "load.go"} {
+		var p *fl.ParamError
+		if _, err := Load(t.Context(), Options{Source: source}); !errors.As(err, &p) || p.Param != "--data" || p.Got != `"`+source+`"` {
+			t.Errorf("%s: %v, want a ParamError for --data", source, err)
 		}
 	}
 	// What cannot be opened for another reason is not said to be missing.
