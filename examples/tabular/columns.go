@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,12 +62,21 @@ func parseColumn(flag, field string) (column, error) {
 	return c, err
 }
 
+var (
+	// nextColumn is where a column begins behind anything else than a comma.
+	nextColumn = regexp.MustCompile(`\s*[;\s]\s*([^=;\s]+=)`)
+	// otherRange is a range with anything else than .. between its ends.
+	otherRange = regexp.MustCompile(`^\s*(-?[0-9.]+)\s*(?:-|–|:|to)\s*(-?[0-9.]+)\s*$`)
+)
+
 func (c *column) parseRange(flag, field, low, high string) error {
 	var errLow, errHigh error
 	high, more, isMore := strings.Cut(high, "~")
 	c.low, errLow = number(low)
 	c.high, errHigh = number(high)
 	switch {
+	case (errLow != nil || errHigh != nil) && nextColumn.MatchString(field):
+		return fl.Invalid(flag, shortened(field), "must have commas between columns: type %s", shortened(nextColumn.ReplaceAllString(field, ",$1")))
 	case errLow != nil || errHigh != nil:
 		return fl.Invalid(flag, shortened(field), "must be two numbers with .. between them, such as %s=0..100", c.name)
 	case c.low > c.high:
@@ -113,6 +123,9 @@ func (c *column) parseList(flag, field, known string) error {
 			return fl.Invalid(flag, shortened(field), "must list each value once, and %s is there twice", value)
 		}
 		c.values = append(c.values, value)
+	}
+	if ends := otherRange.FindStringSubmatch(known); ends != nil {
+		return fl.Invalid(flag, shortened(field), "must have .. between the ends of a range: type %s=%s..%s", c.name, ends[1], ends[2])
 	}
 	if n := len(c.values); n < 2 || n > maxValues {
 		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type %s=a|b, a range such as %s=0..100, or %s=#64 to have any values share 64 buckets", maxValues, n, c.name, c.name, c.name)

@@ -107,6 +107,16 @@ def test_a_round_names_an_argument_of_a_wrong_type(param: str, wrong: Any) -> No
     refused(lambda: new_round(**{param: wrong}), param)
 
 
+def test_a_wrong_type_says_what_to_write(client: Round, row: Row) -> None:
+    rule = "must be a whole number, of type int: write 4"
+    assert refused(lambda: new_round(dim=4.0), "dim").rule == rule
+    assert refused(lambda: new_round(dim=4.5), "dim").rule == "must be a whole number"
+    rule = "must be a number, and neither a text nor nan nor -inf"
+    assert refused(lambda: new_round(epsilon=math.nan), "epsilon").rule == rule
+    whole: Any = np.ones(DIM, np.int64)
+    assert ".astype(np.float32)" in refused(lambda: client.encode(whole), "rows").rule
+
+
 @pytest.mark.parametrize("param", ["dim", "epsilon", "scale", "min_reports", "relation", "columns"])
 def test_nothing_is_no_argument(param: str) -> None:
     given: dict[str, Any] = {"dim": 4, "epsilon": 4, "scale": 1, "min_reports": 1, param: None}

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,12 @@ def test_wrong_columns_are_refused(tmp_path: Path) -> None:
     for text, rule in {
         "age": "must be columns like age=17..90",
         "=0..1": "must be columns like",
-        "a=1..0": "must be a range from a number to a larger one, such as a=0..100",
+        "a=1..0": "must begin with the smaller number: type a=0..1",
+        "a=1..1": "must be a range from a number to a larger one, such as a=0..100",
+        "a=0..1;b=2..3": "must have commas between columns: type a=0..1,b=2..3",
+        "a=0..1 b=2..3": "must have commas between columns: type a=0..1,b=2..3",
+        "a=0-1": "must have .. between the ends of a range: type a=0..1",
+        "a=17,5..90": "or a range a=0..100, with points in its numbers",
         "a=0..1_0": "must be a range",
         "a=0..inf": "must be a range",
         "a=0..1~": "type a=0..1~0.5±0.166667",
@@ -75,6 +81,10 @@ def test_wrong_columns_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter) as wrong:
             Columns(text)
         assert rule in str(wrong.value), text
+    no_text: list[Any] = [5, None, ["a=0..1"], {"a": (0, 1)}]
+    for value in no_text:
+        with pytest.raises(InvalidParameter, match=r"columns: got .*, rule: must be a text"):
+            Columns(value)
 
 
 def test_the_lines_of_the_page() -> None:

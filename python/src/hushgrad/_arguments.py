@@ -25,7 +25,7 @@ def number(name: str, value: object) -> float | str:
     except (TypeError, OverflowError):
         real = math.nan
     if isinstance(value, bool) or math.isnan(real) or real == -math.inf:
-        raise _wrong(name, value, "must be a number")
+        raise _wrong(name, value, "must be a number, and neither a text nor nan nor -inf")
     return "inf" if real == math.inf else real
 
 
@@ -36,7 +36,10 @@ def whole(name: str, value: object) -> int:
             return operator.index(value)
     except TypeError:
         pass  # an array
-    raise _wrong(name, value, "must be a whole number")
+    rule = "must be a whole number"
+    if isinstance(value, float) and value.is_integer():
+        rule += f", of type int: write {int(value)}"
+    raise _wrong(name, value, rule)
 
 
 def text(name: str, value: object) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _arguments
 from .errors import invalid
 
 _MAX_COLUMNS = 1000
@@ -25,6 +27,12 @@ _MAX_FILE_BYTES = 4 << 20
 _MOST_SPREADS = 3.0
 _LOG_SHARE = 1e-3
 _EVEN_SPREAD = 1 / math.sqrt(3)
+
+_NEXT_COLUMN = re.compile(r"\s*[;\s]\s*([^=;\s]+=)")
+"""Where a column begins behind anything else than a comma."""
+
+_OTHER_RANGE = re.compile(r"(-?[0-9.]+)\s*(?:-|–|:|to)\s*(-?[0-9.]+)")
+"""A range with anything else than .. between its ends."""
 
 
 @dataclass
@@ -103,7 +111,7 @@ class Columns:
     """
 
     def __init__(self, text: str) -> None:
-        self._columns = [_parse(f) for f in text.split(",")]
+        self._columns = [_parse(f) for f in _arguments.text("columns", text).split(",")]
         known = [c.name for c in self._columns]
         if len(known) > _MAX_COLUMNS:
             raise invalid("columns", len(known), f"must be at most {_MAX_COLUMNS}")
@@ -164,6 +172,12 @@ def _parse_range(c: _Column, text: str, known: str) -> None:
     ends, _, more = known.partition("~")
     low, _, high = ends.partition("..")
     a, b = _number(low), _number(high)
+    if (a is None or b is None) and _NEXT_COLUMN.search(text):
+        columns = _NEXT_COLUMN.sub(r",\1", text)
+        raise invalid("columns", text[:200], f"must have commas between columns: type {columns}")
+    if a is not None and b is not None and b < a:
+        rule = f"must begin with the smaller number: type {c.name}={b:g}..{a:g}"
+        raise invalid("columns", text[:200], rule)
     if a is None or b is None or not a < b or not math.isfinite(b - a):
         rule = f"must be a range from a number to a larger one, such as {c.name}=0..100"
         raise invalid("columns", text[:200], rule)
@@ -214,7 +228,12 @@ def _parse_many(c: _Column, text: str, known: str) -> None:
 
 
 def _list(c: _Column, text: str, values: list[str], most: int) -> None:
+    if len(values) == 1 and (ends := _OTHER_RANGE.fullmatch(values[0])):
+        rule = f"must have .. between the ends of a range: type {c.name}={ends[1]}..{ends[2]}"
+        raise invalid("columns", text[:200], rule)
     c.values = {v: i for i, v in enumerate(values)}
     if "" in c.values or len(c.values) < len(values) or not 2 <= len(values) <= most:
         rule = f"must list from 2 to {most} values, each once: type {c.name}=a|b, or {c.name}=#64"
+        if len(values) == 1 and _number(values[0]) is not None:  # of 17,5..90
+            rule += f", or a range {c.name}=0..100, with points in its numbers"
         raise invalid("columns", text[:200], rule)

@@ -20,6 +20,7 @@ Floats = (
 )
 Matrix = NDArray[np.float32 | np.float64]
 
+_TYPES = "must be of type float16, float32 or float64, as .astype(np.float32) makes them"
 _FRAME_BYTES = 4 << 20
 _MAX_ROWS = 1 << 16
 
@@ -36,7 +37,7 @@ def checked(rows: Floats, dim: int, name: str = "rows") -> Matrix:
     """
     array = _array(rows, name)
     if array.dtype.kind != "f" or array.dtype.itemsize not in (2, 4, 8):
-        raise invalid(name, array.dtype, "must be of type float16, float32 or float64")
+        raise invalid(name, array.dtype, _TYPES)
     if array.ndim not in (1, 2) or array.shape[-1] != dim or len(array) == 0:
         rule = f"must be of shape ({dim},) or (n, {dim}) with n of at least 1"
         raise invalid(name, array.shape, rule)
