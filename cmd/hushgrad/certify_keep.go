@@ -77,7 +77,7 @@ func (m *certifyFlags) keepNames(f *flag.FlagSet, dir string) error {
 	} {
 		text, there, err := readIfThere(filepath.Join(dir, of.file))
 		if err != nil {
-			return err
+			return fl.Invalid("DIR", dir, "must be a directory that this user may read and write: %v", err)
 		}
 		if !there || command.Given(f, of.flag) {
 			continue

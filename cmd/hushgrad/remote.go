@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc"
@@ -49,6 +50,9 @@ func (r *remote) validate() error {
 		return fl.Invalid(cert, r.cert, "needs %s", ca)
 	case r.server == "":
 		return nil
+	}
+	if several := strings.FieldsFunc(r.server, func(c rune) bool { return strings.ContainsRune(";, ", c) }); strings.ContainsAny(r.server, "; ") && len(several) > 1 {
+		return fl.Invalid(r.flag, r.server, "must be host:port, with commas between several: type %s", strings.Join(several, ","))
 	}
 	for _, address := range r.addresses() {
 		if err := checkAddress(r.flag, address); err != nil {

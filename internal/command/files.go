@@ -73,11 +73,23 @@ func beside(ctx context.Context, path string, mode fs.FileMode, write func(io.Wr
 // Place returns a *fl.ParamError for the flag of that name unless Replace can write a file at
 // path, as far as that is known before: call it before a long computation.
 func Place(flag, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
 		return fl.Invalid(flag, path, "must be a file, not a directory")
+	case err == nil:
+		return nil // a ledger is written in its place, and so is a device
 	}
-	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fl.Invalid(flag, path, "must be in a directory that is there")
+	}
+	probe, err := os.CreateTemp(dir, ".writable-*")
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		return fl.Invalid(flag, path, "must be in a directory that this user may write to: %v", err)
 	}
 	return nil
 }

@@ -152,4 +152,16 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%s: error %v, want none: %t", path, err, ok)
 		}
 	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%v is left, %v", files, err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if err := Place("--out", filepath.Join(dir, "new")); err == nil || !strings.Contains(err.Error(), "must be in a directory that this user may write to") {
+		t.Errorf("a directory of others: %v", err)
+	}
 }
