@@ -3,6 +3,9 @@
 // the experiments.
 package main
 
-import "github.com/hushgrad/hushgrad/bench/laboratory"
+import (
+	"github.com/hushgrad/hushgrad/bench/laboratory"
+	_ "github.com/hushgrad/hushgrad/examples/mnist/dataset/cloth" // adds features
+)
 
 func main() { laboratory.Main("go run ./bench") }

@@ -43,6 +43,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/internal/curious"
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	_ "github.com/hushgrad/hushgrad/examples/mnist/dataset/cloth" // adds features
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"

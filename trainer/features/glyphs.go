@@ -19,7 +19,7 @@ const (
 
 var glyphSizes = []string{GlyphsBig, GlyphsSmall}
 
-//go:embed weights/*.hushnet weights/*.letters
+//go:embed weights/big.hushnet weights/small.hushnet weights/*.letters
 var weights embed.FS
 
 // GlyphNetwork returns the network of a size, as it was trained on handwriting fonts: its
@@ -28,14 +28,9 @@ func GlyphNetwork(size string) (*Network, error) {
 	if !slices.Contains(glyphSizes, size) {
 		return nil, fmt.Errorf("features: glyphs: %w", fl.Invalid("size", size, "must be one of %s", strings.Join(glyphSizes, ", ")))
 	}
-	return shippedNetwork(size)
-}
-
-// shippedNetwork reads a network of the module.
-func shippedNetwork(name string) (*Network, error) {
-	file, err := weights.ReadFile("weights/" + name + ".hushnet")
+	file, err := weights.ReadFile("weights/" + size + ".hushnet")
 	if err != nil {
-		return nil, fmt.Errorf("features: %s: %w", name, err)
+		return nil, fmt.Errorf("features: glyphs: %w", err)
 	}
 	return ReadNetwork(bytes.NewReader(file))
 }

@@ -51,7 +51,6 @@ var catalogue = map[string]opening{
 	"glyphs-big": func(context.Context, features.Progress) (features.Features, error) {
 		return features.Glyphs(features.GlyphsBig)
 	},
-	"cloth": func(context.Context, features.Progress) (features.Features, error) { return features.Cloth() },
 	Edges: func(context.Context, features.Progress) (features.Features, error) {
 		edges, err := edges()
 		if err != nil {
@@ -147,6 +146,15 @@ func along(k int) opening {
 	}
 }
 
+// added are the names of AddFeatures.
+var added = map[string]bool{}
+
+// AddFeatures adds features of pictures of 28×28 pixels to the names. Where they have a public network, it knows other classes than digits and
+// letters. Call it while the program begins: it is not safe for concurrent use.
+func AddFeatures(name string, open func(context.Context, features.Progress) (features.Features, error)) {
+	catalogue[name], added[name] = open, true
+}
+
 // FeatureNames returns the names that OpenFeatures knows, sorted.
 func FeatureNames() []string { return slices.Sorted(maps.Keys(catalogue)) }
 
@@ -166,7 +174,7 @@ func FeatureChoices() []string { return append(FeatureNames(), AutoFeatures, For
 //	               public components, of norm 1/0.3: 64 values
 //	glyphs-big     a larger such network: 128 values
 //	cloth          such a network that was trained on drawn clothes, shoes, bags and cloth, for pictures with texture:
-//	               128 values
+//	               128 values; only in programs that import package dataset/cloth
 //	grey           mean grey values of squares of 2×2 pixels: a picture of 14×14
 //	identity       the 784 grey values
 //

@@ -88,9 +88,10 @@ func SameLabels(kind string, classes int) bool {
 func Knowing(f features.Features, classes int) (features.Features, error) {
 	switch classes {
 	case digitClasses:
-		cloth, err := features.Cloth() // knows ten classes of other things
-		if err != nil || cloth.Digest() == f.Digest() {
-			return nil, err
+		for name := range added {
+			if other, opened := openedFeatures.Load(name); opened && other.(features.Features).Digest() == f.Digest() {
+				return nil, nil
+			}
 		}
 		return f, nil
 	case LetterClasses:
