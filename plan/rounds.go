@@ -52,8 +52,17 @@ func (q Request) openRounds(ctx context.Context) (*Run, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	if q.Rounds = most.Rounds; q.Rounds > leastRounds {
-		run, err = q.Run(ctx)
+	if most.Rounds > leastRounds {
+		all := few // the alternatives, which are not rehearsed again
+		all.Mechanism, all.Rounds = q.Mechanism, most.Rounds
+		considered, failed := all.run(ctx)
+		if failed != nil {
+			return nil, failed
+		}
+		q.Mechanism, q.Rounds = run.Mechanism, most.Rounds
+		if run, err = q.Run(ctx); run != nil {
+			run.Schedule.putBefore(considered.Schedule.Considered)
+		}
 	}
 	if run != nil {
 		run.doubled = true

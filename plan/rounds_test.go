@@ -119,13 +119,24 @@ func TestRoundsFollowFromTheChosenMechanism(t *testing.T) {
 	}
 	q := Request{Mechanism: mechanisms.Auto, Trust: Shuffler, Clients: 20_000, Budget: 2, Delta: 1e-6, Dim: examples.Dim(), Examples: examples, Force: true}
 	run, err := q.Run(t.Context())
-	if err != nil || run.Mechanism != privunit.Name || run.Rounds != 120 {
+	if err != nil || run.Mechanism != privunit.Name || run.Rounds != 120 || run.Expected == nil {
 		t.Fatalf("%v, %+v; want 120 rounds of privunit", err, run)
+	}
+	// What was considered has 120 rounds, too, and each once.
+	ways := map[string]int{}
+	for i, a := range run.Schedule.Considered {
+		ways[fmt.Sprint(a.Mechanism, a.Participations)]++
+		if (a.Mechanism == privunit.Name && a.Participations == 120) != (i == 0) {
+			t.Errorf("%d: %+v", i, a)
+		}
+	}
+	if ways[fmt.Sprint(coco.Name, 120)] != 1 || len(ways) != len(run.Schedule.Considered) {
+		t.Errorf("considered %v", ways)
 	}
 	if q.Public, err = examples.Sample(); err != nil {
 		t.Fatal(err)
 	}
-	q.Examples, q.Rounds = nil, 30
+	q.Examples, q.Rounds, q.Mechanism = nil, 30, mechanisms.Auto
 	if run, err = q.Run(t.Context()); err != nil || run.Mechanism != coco.Name {
 		t.Fatalf("%v, %+v; want coco without rehearsals", err, run)
 	}

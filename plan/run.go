@@ -96,12 +96,17 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	if refused == nil && preferred*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
 		return run, nil
 	}
-	best := other.Schedule.Considered[0]
+	other.Schedule.putBefore(considered)
+	return other, nil
+}
+
+// putBefore puts what the schedule has chosen before the alternatives that were considered, and drops it among them.
+func (s *Schedule) putBefore(considered []Alternative) {
+	best := s.Considered[0]
 	rest := slices.DeleteFunc(slices.Clone(considered), func(a Alternative) bool {
 		return a.Mechanism == best.Mechanism && a.Participations == best.Participations
 	})
-	other.Schedule.Considered = slices.Insert(rest, 0, best)
-	return other, nil
+	s.Considered = slices.Insert(rest, 0, best)
 }
 
 // run is Run for the mechanism with the smallest error.
