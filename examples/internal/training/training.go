@@ -50,7 +50,7 @@ type Outcome struct {
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
 	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
 	Refused        int     `json:"steps_refused"`              // by the check on public examples
-	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round
+	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round in which the score was not above the score a quarter of the run before
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -65,7 +65,7 @@ type Outcome struct {
 	table   *history.History
 }
 
-// lostNote is printed once, below the first round of which trainer.Progress.Lost says it.
+// lostNote is printed once, below the first round of which Outcome.Lost tells. A model that gains has found a signal, however small it is in each round.
 const lostNote = `       warning: the means of the last rounds cannot be distinguished from
        their noise. More %ss, a larger --budget or fewer parameters help.
 `
@@ -106,7 +106,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		return nil, err
 	}
 	o.table = table
-	began, sent := time.Now(), c.Bytes()
+	began, sent, scores := time.Now(), c.Bytes(), []float64{o.Before}
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
 		Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
 		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
@@ -149,7 +149,8 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 					err = errors.Join(err, noted)
 				}
 			}
-			if p.Lost && !o.Lost {
+			scores = append(scores, score)
+			if p.Lost && !o.Lost && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
 				o.Lost = true
 				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)
 				err = errors.Join(err, noted)
