@@ -102,6 +102,9 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 // The number of rounds follows from the noise of the mechanism that rehearsals choose, and not from coco's, which has the smaller error
 // where gradients are clipped much.
 func TestRoundsFollowFromTheChosenMechanism(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rehearses three runs")
+	}
 	rng := rand.New(rand.NewChaCha8([32]byte{8}))
 	x, labels := make([][]float64, 600), make([]int, 600)
 	for i := range x {
