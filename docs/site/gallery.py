@@ -19,6 +19,8 @@ PIXELS = 96 / 72  # of a point
 def on_page_content(html: str, page: Page, **_: object) -> str:
     """Return a page of results with pictures that load late and tables that nobody searches."""
     source = Path(page.file.abs_src_path)
+    if source.name == "results.md":
+        return html.replace("<table", "<table data-search-exclude")
     if source.parent.name != "results":
         return html
 
