@@ -10,6 +10,7 @@ require (
 	filippo.io/bigmod v0.1.0
 	github.com/BurntSushi/toml v1.6.0
 	github.com/KimMachineGun/automemlimit v1.0.1
+	github.com/agnivade/levenshtein v1.2.2
 	github.com/cloudflare/circl v1.6.5
 	github.com/google/btree v1.1.3
 	github.com/klauspost/compress v1.20.3

@@ -69,6 +69,10 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 			t.Errorf("%v, %s", err, out.String())
 		}
 		seen[run.Rounds] = true
+		// The table of trusts is about the same run.
+		if rows, err := q.Compare(t.Context(), Shuffler, Server); err != nil || rows[0].Mechanism == privunit.Name && rows[0].Reports != want || rows[1].Reports != 30 {
+			t.Errorf("%+v: %v, rows %+v; want %d reports with the shuffler", c, err, rows, want)
+		}
 	}
 	if len(seen) != 3 {
 		t.Errorf("rounds %v, want 30, 60 and 120", seen)

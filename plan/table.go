@@ -54,7 +54,7 @@ type Row struct {
 // Compare plans the request for the given trusts, all of Trusts where none is given, with the same budget. Without Records every
 // client holds its own data, and OwnSite does not serve.
 //
-// The error of Server is the exact one of Gaussian noise that is composed over the rounds.
+// The error of Server is the exact one of Gaussian noise that is composed over the rounds, 30 unless the request says how many.
 // Cost: Run's, for each trust. Shuffler takes most of it.
 func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 	if len(trusts) == 0 {
@@ -75,7 +75,6 @@ func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 		q.L1, q.L2 = q.Public.Norms()
 	}
 	q.Budget = cmp.Or(q.Budget, 1)
-	q.Rounds = cmp.Or(q.Rounds, 30)
 	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
 	if q.Records > 0 {
 		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
@@ -165,6 +164,7 @@ func (r *Row) off(q Request, left kept, noise float64) {
 // gaussian fills a row by a trusted server's Gaussian noise on sums of clipped gradients: of all rounds together, which is one query of
 // √rounds times the sensitivity, replace-one. The clip is the gradients' norm, or the best one for a sample.
 func (r *Row) gaussian(ctx context.Context, q Request) error {
+	q.Rounds = cmp.Or(q.Rounds, leastRounds)
 	rounds, vectors := float64(q.Rounds), cmp.Or(q.Records, q.Clients)
 	sigma, err := baseline.GaussianSigma(q.Budget, q.Delta, 2*math.Sqrt(rounds))
 	if err != nil {

@@ -75,7 +75,7 @@ func transposed(x uint64) uint64 {
 	return x ^ swapped(x, 28, 0x00000000F0F0F0F0)
 }
 
-// swapped returns what to add to x so that the bits of a mask change places with those that are so many places higher.
+// swapped returns what to add to x so that each bit of a mask changes places with the bit that is places higher.
 func swapped(x uint64, places int, mask uint64) uint64 {
 	differ := (x ^ x>>places) & mask
 	return differ ^ differ<<places

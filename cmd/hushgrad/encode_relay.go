@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
@@ -15,11 +16,12 @@ import (
 type relayed struct {
 	url, key string
 	prefix   string
-	party    string // the flag of the party without a relay
+	party    string        // the flag of the party without a relay
+	flags    *flag.FlagSet // of the command
 }
 
 func (r *relayed) bind(f *flag.FlagSet, prefix, party, use string) {
-	r.prefix, r.party = prefix, party
+	r.prefix, r.party, r.flags = prefix, party, f
 	f.StringVar(&r.url, prefix+"relay", "", "`URL` of a relay, such as https://relay.example:7129: "+use)
 	f.StringVar(&r.key, prefix+"relay-key", "", "with --"+prefix+"relay: `key` configuration of the gateway behind it, which hushgrad relay key has printed: the same for all clients")
 }
@@ -42,9 +44,8 @@ func (r *relayed) validate(of remote) error {
 
 // connect returns a connection, which is not tried before its first use.
 func (r *relayed) connect(secret client.Bearer) (*client.Relayed, error) {
-	name := "--" + r.prefix + "relay"
 	conn, err := client.NewRelayed(client.Relay{URL: r.url, GatewayKey: r.key, Bearer: secret})
-	return conn, inFlags(err, map[string]string{"URL": name, "GatewayKey": name + "-key"})
+	return conn, command.OfFlag(r.flags, err, map[string]string{"URL": r.prefix + "relay", "GatewayKey": r.prefix + "relay-key"})
 }
 
 // peer is a connection to a party.

@@ -134,20 +134,28 @@ func (k *logKeyFlags) run(_ context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(k.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return fl.Invalid("--out", k.out, "must be a new file: a key that is lost ends its log")
-	}
-	if err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	_, err = fmt.Fprintln(f, private)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := keepKey(k.out, private, "a key that is lost ends its log"); err != nil {
+		return err
 	}
 	made := struct {
 		PublicKey string `json:"public_key"`
 		File      string `json:"file"`
 	}{public, k.out}
 	return k.output.printf(std.Out, made, "%s\n", public)
+}
+
+// keepKey writes a private key to the file of --out. why says why no file that is there is replaced.
+func keepKey(out, private, why string) error {
+	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fl.Invalid("--out", out, "must be a new file: %s", why)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(f, private)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +27,7 @@ type relayFlags struct {
 	logging    logging
 	monitoring monitoring
 	config     relay.Config
+	flags      *flag.FlagSet // of the command
 }
 
 // newRelay returns the command that runs a relay, with the command that makes the key of its gateway.
@@ -40,6 +38,7 @@ func newRelay() *cobra.Command {
 }
 
 func (r *relayFlags) bind(f *flag.FlagSet) {
+	r.flags = f
 	f.StringVar(&r.config.Gateway, "gateway", "", "`URL` of the only gateway to which requests go: --http of a shuffler, an issuer or a server with --ohttp-key, such as https://shuffler.example:7125")
 	f.StringVar(&r.listen, "listen", "127.0.0.1:7129", "`address` for clients")
 	r.logging.bind(f)
@@ -66,17 +65,9 @@ func (r *relayFlags) validate(*flag.FlagSet) error {
 		return err
 	}
 	if _, err := relay.New(c); err != nil {
-		return inFlags(err, map[string]string{"Gateway": "--gateway", "MaxMessageBytes": "--max-message-bytes", "MaxInFlightBytes": "--max-in-flight-bytes"})
+		return command.OfFlag(r.flags, err, nil)
 	}
 	return cmp.Or(r.listening.validate("--listen", r.listen), r.monitoring.validate(r.listening))
-}
-
-// inFlags names the flag of a setting that an error is about.
-func inFlags(err error, flags map[string]string) error {
-	if p, ok := errors.AsType[*fl.ParamError](err); ok && flags[p.Param] != "" {
-		return &fl.ParamError{Param: flags[p.Param], Got: p.Got, Rule: p.Rule}
-	}
-	return err
 }
 
 func (r *relayFlags) run(ctx context.Context, std command.Streams) error {
@@ -143,16 +134,8 @@ func (k *relayKeyFlags) run(_ context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(k.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return fl.Invalid("--out", k.out, "must be a new file: clients may have the key that is there")
-	}
-	if err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	_, err = fmt.Fprintln(f, private)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := keepKey(k.out, private, "clients may have the key that is there"); err != nil {
+		return err
 	}
 	made := struct {
 		KeyConfig string `json:"key_config"`

@@ -126,7 +126,7 @@ func gatewayKey(t *testing.T, dir, name string) (file, config string) {
 	return file, strings.TrimSpace(printed(t, "relay", "key", "--out", file))
 }
 
-// Server, shuffler, issuer, a relay before each of the latter two, and clients, each a process: the relays carry messages of one length
+// Server, shuffler, issuer, a relay before the shuffler, a relay before the issuer, and clients, each a process: the relays carry messages of one length
 // that say nothing of the round or the client, and shuffler and issuer are called by the relays alone, without a word about
 // who has called those. An estimate comes out.
 func TestClientsBehindRelays(t *testing.T) {

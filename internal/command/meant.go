@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	flag "github.com/spf13/pflag"
 )
 
@@ -25,7 +26,7 @@ func Similar(names []string, name string) []string {
 	slips := map[string]int{}
 	var found []string
 	for _, one := range names {
-		slips[one] = distance(plain(one), name)
+		slips[one] = levenshtein.ComputeDistance(plain(one), name)
 		if slips[one] <= min(maxSlips, len(name)-1) || strings.HasPrefix(plain(one), name) {
 			found = append(found, one)
 		}
@@ -44,26 +45,4 @@ func similarFlags(f *flag.FlagSet, name string) []string {
 // plain returns a name without what is easily mistaken.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-").Replace(name))
-}
-
-// distance returns how many letters have to be put in, left out or changed to turn a into b.
-func distance(a, b string) int {
-	from := []rune(a)
-	row := make([]int, len(from)+1)
-	for i := range row {
-		row[i] = i
-	}
-	for _, letter := range b {
-		diagonal := row[0]
-		row[0]++
-		for i := range from {
-			change := diagonal
-			if from[i] != letter {
-				change++
-			}
-			diagonal = row[i+1]
-			row[i+1] = min(change, row[i]+1, row[i+1]+1)
-		}
-	}
-	return row[len(from)]
 }

@@ -126,7 +126,7 @@ func decodeConfig(raw []byte) (Config, error) {
 	return Config{raw[0], public}, err
 }
 
-// Keys are the keys of a gateway, of which the first is preferred.
+// Keys are the keys of a gateway. The first key is preferred.
 type Keys []*Key
 
 // ParseKeys reads private keys. The error names param. Two keys with one identifier are refused.

@@ -44,7 +44,7 @@ type Pictures interface {
 // painter writes picture i to dst and returns its class. It draws one picture at a time.
 type painter func(dst []float64, i uint64) int
 
-// Classes implements Pictures: Characters, of which the digits stay.
+// Classes implements Pictures. The classes are Characters, and the digits stay.
 func (s *Set) Classes() (trained, kept int) { return len(Characters), Digits }
 
 func (s *Set) painter(kept bool) painter {

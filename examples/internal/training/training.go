@@ -65,7 +65,8 @@ type Outcome struct {
 	table   *history.History
 }
 
-// lostNote is printed once, below the first round of which Outcome.Lost tells. A model that gains has found a signal, however small it is in each round.
+// lostNote is printed once, below the first round that makes Outcome.Lost true. A model that gains has found a signal, however small each round's
+// signal is.
 const lostNote = `       warning: the means of the last rounds cannot be distinguished from
        their noise. More %ss, a larger --budget or fewer parameters help.
 `

@@ -56,7 +56,8 @@ const toCompare = 2500
 
 // Choose rehearses the request with each of the named features on each kind of public pictures, and chooses the features whose Loss is
 // smallest, for pictures in a number of classes. What Fill says has no effect on it: every run starts from zeros, since a public model that was trained on one kind says nothing of
-// another. It takes some ten seconds for each kind. p may be nil.
+// another. It takes some ten seconds for each kind, and up to a minute with a
+// shuffler and many clients, whose runs have more rounds. p may be nil.
 func Choose(ctx context.Context, names []string, q plan.Request, kinds []string, classes int, p features.Progress) (*Choice, error) {
 	choice := &Choice{Kinds: kinds}
 	for _, name := range names {
