@@ -155,7 +155,7 @@ func TestMetricsCountATokenOnce(t *testing.T) {
 	if err != nil || resp.GetAccepted() != 3 || resp.GetDuplicates() != 2 {
 		t.Fatal(resp, err)
 	}
-	wantCode(t, "another report", justError(submit(t, p, admitted(t, r, first[:1], reports[2]))), codes.AlreadyExists)
+	wantCode(t, "another report", justError(submit(t, p, admitted(t, r, first[:1], reports[1]))), codes.AlreadyExists)
 	wantCode(t, "without a token", justError(submit(t, p, request(t, plain, 1, reports[0]))), codes.OK)
 	want := `
 		# HELP hushgrad_spent_tokens_total Tokens that were spent on reports, each once.
