@@ -127,7 +127,7 @@ func (p Params) validate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if !namePattern.MatchString(name) {
-			return Invalid("params", name, "names must match %s", namePattern)
+			return Invalid("params", name, nameRule)
 		}
 		switch v := p[name]; {
 		case v.kind == unsetValue:

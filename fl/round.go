@@ -36,6 +36,9 @@ const (
 	maxTextBytes = 256
 )
 
+// nameRule says in words what namePattern is.
+const nameRule = "must be a lower-case letter and at most 31 more lower-case letters, digits, underscores or hyphens"
+
 var (
 	idPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -123,9 +126,9 @@ func NewPublicSeed() (seed [32]byte) {
 func (r Round) Validate() error {
 	switch {
 	case !idPattern.MatchString(r.ID):
-		return Invalid("id", r.ID, "must match %s", idPattern)
+		return Invalid("id", r.ID, "must be 1 to 64 ASCII letters, digits, points, underscores or hyphens, such as round-1")
 	case !namePattern.MatchString(r.Mechanism):
-		return Invalid("mechanism", r.Mechanism, "must match %s", namePattern)
+		return Invalid("mechanism", r.Mechanism, nameRule+", such as coco")
 	case r.Dim < 1 || r.Dim > MaxDim:
 		return Invalid("dim", r.Dim, "must be in [1, %d]", MaxDim)
 	case !(r.Scale > 0) || math.IsInf(r.Scale, 1):
@@ -148,7 +151,7 @@ func (r Round) Validate() error {
 	case len(r.IssuerKey) > MaxIssuerKeyBytes:
 		return Invalid("issuer_key", fmt.Sprintf("%d bytes", len(r.IssuerKey)), "must have at most %d", MaxIssuerKeyBytes)
 	case r.Shuffler != "" && !hostPattern.MatchString(r.Shuffler):
-		return Invalid("shuffler", r.Shuffler, "must match %s", hostPattern)
+		return Invalid("shuffler", r.Shuffler, "must be the name in the shuffler's certificate: lower-case letters, digits, points and hyphens, such as shuffler.example.org")
 	case len(r.SealKey) > MaxSealKeyBytes:
 		return Invalid("seal_key", fmt.Sprintf("%d bytes", len(r.SealKey)), "must have at most %d", MaxSealKeyBytes)
 	case (r.Shuffler == "") != (len(r.SealKey) == 0):
@@ -160,7 +163,7 @@ func (r Round) Validate() error {
 	case len(r.ShareKey) > 0 && bytes.Equal(r.ShareKey, r.SealKey):
 		return Invalid("share_key", "the seal_key", "must be another key: who has both reads every gradient")
 	case r.Features != "" && !mapPattern.MatchString(r.Features):
-		return Invalid("features", r.Features, "must match %s", mapPattern)
+		return Invalid("features", r.Features, "must be 1 to %d ASCII letters, digits, points, underscores, colons or hyphens, such as scatter", MaxFeaturesBytes)
 	}
 	return cmp.Or(r.validateOuterKey(), r.validateColumns(), r.Params.validate())
 }
@@ -200,7 +203,7 @@ func (r Round) validateColumns() error {
 	}
 	for i, name := range r.Columns {
 		if !namePattern.MatchString(name) || name == ColumnMean || slices.Contains(r.Columns[:i], name) {
-			return Invalid("columns", name, "must match %s, be listed once and not be %q, which every round has", namePattern, ColumnMean)
+			return Invalid("columns", name, nameRule+", be listed once and not be %q, which every round has", ColumnMean)
 		}
 	}
 	return nil

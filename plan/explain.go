@@ -29,7 +29,7 @@ func (run *Run) String() string {
 }
 
 // Remarks returns what is worth knowing beforehand, one sentence each: the upload where a
-// report holds many messages, against whom ε holds with two servers, what clients who lie can do, who adds the noise at sites, and
+// report holds many messages, against whom ε holds with two servers, what clients who lie can do, who adds the noise at sites, what the first round is about, and
 // the mechanism's advice.
 func (run *Run) Remarks() (remarks []string) {
 	if c, ok := run.Opened.(fl.Coster); ok {
@@ -49,6 +49,9 @@ func (run *Run) Remarks() (remarks []string) {
 	}
 	if run.Trust == OwnSite && run.Records > 0 {
 		remarks = append(remarks, "privacy: nobody outside of a site is trusted. Each site adds the whole noise to its own sum before it sends it. Every ε is of one record, and not of all records of a person or of a site")
+	}
+	if run.Centring != nil {
+		remarks = append(remarks, "features: "+run.Centring.String())
 	}
 	// Advice is about slots at a given ε, not about those that were chosen together with it.
 	if a, ok := run.Opened.(fl.Adviser); ok && (run.Schedule == nil || run.Schedule.FewerSlots == nil) {

@@ -77,7 +77,8 @@ type rehearsal struct {
 	clip              clipping
 	noise             noise
 	steps, plain      Steps // plain is without privacy
-	train, overlooked int   // how many examples clients draw from, and how many more they would have
+	centring          *Centring
+	train, overlooked int // how many examples clients draw from, and how many more they would have
 }
 
 // noise is the randomness of one round's mean.
@@ -124,7 +125,7 @@ func (r rehearsal) expect(ctx context.Context) (*Expected, error) {
 	}
 	group.Go(func() (err error) {
 		bare := r
-		bare.clip, bare.noise, bare.steps = clipping{}, noise{}, r.plain
+		bare.clip, bare.noise, bare.steps = clipping{}, noise{}, r.plain // and the mean without noise
 		e.WithoutPrivacy, _, err = bare.once(ctx, rand.New(rand.NewPCG(rehearsalSeed, rehearsals)))
 		return err
 	})
@@ -161,7 +162,11 @@ func (r rehearsal) once(ctx context.Context, rng *rand.Rand) (accuracy, correcti
 	shrunk := r.clip.order == 1
 	// The gradient of one example is a product of two short vectors. Where no coordinate is looked at alone, it need not be written out.
 	short := each == 1 && r.clip.top == 0 && r.noise.reports == 0
-	for round := range r.rounds {
+	held := 0
+	if r.centring != nil {
+		r.on, held = r.centring.rehearsed(r.on, order[:min(len(order), some*each)], r.noise.deviation > 0, rng), 1
+	}
+	for round := held; round < r.rounds; round++ {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
@@ -233,7 +238,7 @@ func (run *Run) rehearse(ctx context.Context, q Request) (*rehearsal, error) {
 	}
 	r := &rehearsal{
 		on: q.Examples, first: run.First(q.first()), perClient: max(1, q.PerClient), clients: cmp.Or(run.Records, run.Clients), cohort: run.vectors(), rounds: run.Affordable,
-		clip: run.clipping(), noise: noise, steps: run.Steps, plain: q.plainSteps(run.Rounds),
+		clip: run.clipping(), noise: noise, steps: run.Steps, plain: q.plainSteps(run.Rounds), centring: run.Centring,
 	}
 	if run.Expected, err = r.expect(ctx); err != nil || run.Outlook == nil || run.Outlook.Factor == 0 || !run.Expected.Useless() {
 		return r, err

@@ -81,6 +81,9 @@ type Request struct {
 	Force bool
 	// Centred is as in Training.
 	Centred bool
+	// Centre allows the plan to spend the first round on the mean of the features: see Run.Centring. It has no effect without
+	// Examples.
+	Centre bool
 	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
 	// a run is planned like any other and promises nothing.
 	Seed uint64

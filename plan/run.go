@@ -38,6 +38,8 @@ type Run struct {
 
 	// Outlook is what noise leaves of the run; nil where neither a public sample nor a public model was given.
 	Outlook *Outlook `json:"outlook"`
+	// Centring is what the first round is about; nil where it is about gradients, as all others are.
+	Centring *Centring `json:"centring"`
 
 	// Template describes all rounds, but for the ID and the public seed; see Round.
 	Template fl.Round `json:"-"`
@@ -205,6 +207,9 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 		return run, err
 	}
 	run.foresee(q)
+	if err := run.centre(q); err != nil {
+		return nil, err
+	}
 	rehearsed, err := run.rehearse(ctx, q)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (g *modelGradients) Each(ctx context.Context, params []float64, first, last
 		to := min(from+g.atOnce, last)
 		x, labels = x[:0], labels[:0]
 		for turn := from; turn < to; turn++ {
-			x, labels = g.clients.examples(turn, x, labels)
+			x, labels = g.clients.Examples(turn, x, labels)
 		}
 		if _, err := g.examples.Run(params, x, labels); err != nil {
 			return err

@@ -27,7 +27,7 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 // for which Write returns a *fl.ParamError.
 func Write(ctx context.Context, dir, name string, from Origin, r *Result) error {
 	if !namePattern.MatchString(name) {
-		return fmt.Errorf("experiment: %w", fl.Invalid("name", name, "must match %s", namePattern))
+		return fmt.Errorf("experiment: %w", fl.Invalid("name", name, "must be lower-case letters and digits, with hyphens between them, such as fig-4"))
 	}
 	if err := r.Validate(); err != nil {
 		return err

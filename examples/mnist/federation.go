@@ -1,14 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
+	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/npy"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privunit"
@@ -29,6 +38,8 @@ type federation struct {
 	parties.Site // nil until start
 	players      []*player
 	bytes        atomic.Int64 // of all reports so far
+	held         int          // rounds that were not about gradients
+	mean         []float64    // of the features, once it is known
 }
 
 // player plays many clients, one after the other, over one connection. What they fetch is the same for all, so
@@ -73,5 +84,138 @@ func (f *federation) close() (err error) {
 	if f.Site != nil {
 		err = errors.Join(err, f.Close())
 	}
+	return err
+}
+
+// centre holds the first round, where it is about the clients' features, and moves all vectors around the mean that it finds, as every client
+// does with its own. It returns the mean, or nil.
+func (f *federation) centre(ctx context.Context, first []float64, vectors ...[][]float64) ([]float64, error) {
+	c := f.run.Centring
+	if c == nil {
+		return nil, nil
+	}
+	e, err := f.Mean(ctx, 0, first)
+	if err != nil {
+		return nil, err
+	}
+	f.held, f.mean = 1, c.Mean(e)
+	for _, some := range vectors {
+		plan.Around(f.mean, some...)
+	}
+	f.liars.Around(f.mean)
+	return f.mean, nil
+}
+
+// answers are what clients report in the first round, in place of gradients.
+type answers struct {
+	*trainer.Clients
+	*plan.Centring
+	dim int
+}
+
+func (a answers) Dim() int     { return a.dim }
+func (a answers) Close() error { return nil }
+
+func (a answers) Each(ctx context.Context, _ []float64, first, last int, visit func(turn int, answer []float64) error) error {
+	answer := make([]float64, a.dim)
+	var x [][]float64
+	for turn := first; turn < last; turn++ {
+		x, _ = a.Examples(turn, x[:0], nil)
+		a.Answer(answer, x...)
+		if err := cmp.Or(ctx.Err(), visit(turn, answer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gradients are what clients report in a round: before the mean of the features is known, what it follows from.
+func (f *federation) gradients(p *player) trainer.Gradients {
+	if c := f.run.Centring; c != nil && f.held == 0 {
+		return answers{f.clients, c, f.model.Dim()}
+	}
+	return p.gradients
+}
+
+// Mean holds a round: publish the model and the mean of the features, open the round, let the cohort take part, and read
+// the estimate of its mean gradient. Rounds that were held before count.
+func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Estimate, error) {
+	i += f.held
+	var model bytes.Buffer
+	if err := npy.Write(&model, slices.Concat(params, f.mean)); err != nil {
+		return nil, err
+	}
+	if _, err := f.PutModel(ctx, trainer.WeightsFormat, model.Bytes()); err != nil {
+		return nil, err
+	}
+	round, err := f.OpenRound(ctx, f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i)))
+	if err != nil {
+		return nil, err
+	}
+	f.bar.Describe(f.shown)
+	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
+	defer f.bar.Close()
+	group, playing := errgroup.WithContext(ctx)
+	for k, p := range f.players {
+		n, all := f.run.Cohort, len(f.players)
+		first, last := i*n+n*k/all, i*n+n*(k+1)/all
+		group.Go(func() error { return f.play(playing, p, round.ID, first, last) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	// The round closes by itself when the whole cohort has reported.
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	return f.Estimate(ctx, round.ID, true)
+}
+
+// play is what the clients whose turns are first, …, last−1 do in a round: each joins it
+// unless its policy forbids, fetches its token where the round asks for one, computes the gradient of its own images at the published
+// model, and sends one randomized report. A site's report is of the sum of its records' gradients.
+func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
+	part, err := p.client.Join(ctx, round)
+	if err != nil || first == last {
+		return err
+	}
+	published, err := p.client.Model(ctx)
+	if err != nil {
+		return err
+	}
+	// Behind the weights is the mean of the features, around which the clients' vectors are already.
+	params, err := npy.Read(bytes.NewReader(published.Data), f.model.Dim()+len(f.mean))
+	if err != nil {
+		return err
+	}
+	params = params[:f.model.Dim()]
+	parts, err := f.Admit(ctx, part, first, last-first)
+	if err != nil {
+		return err
+	}
+	var reports [][]byte
+	keep := func(report []byte, err error) error {
+		reports = append(reports, report)
+		f.bar.Step()
+		return err
+	}
+	if f.run.Records > 0 { // of a site, which clips each and adds noise to their sum
+		err = trainer.EachSite(ctx, f.gradients(p), f.run.Clients, params, first, last, func(turn int, records iter.Seq[[]float64]) error {
+			return keep(parts[turn-first].EncodeRecords(nil, records, f.seed.Client(turn)))
+		})
+	} else {
+		layout := f.model.Layout()
+		classes := layout[len(layout)-1].Shape[0]
+		err = f.gradients(p).Each(ctx, params, first, last, func(turn int, grad []float64) error {
+			if f.liars.Lies(turn % f.run.Clients) {
+				return keep(f.liars.Report(parts[turn-first], grad, len(grad)-classes, f.seed.Client(turn)))
+			}
+			return keep(parts[turn-first].Encode(nil, grad, f.seed.Client(turn)))
+		})
+	}
+	if err != nil {
+		return err
+	}
+	sent, err := f.Send(ctx, parts, reports, f.bar.Step)
+	f.bytes.Add(sent)
 	return err
 }

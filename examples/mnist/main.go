@@ -24,28 +24,22 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/hushgrad/hushgrad/examples/internal/curious"
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	_ "github.com/hushgrad/hushgrad/examples/mnist/dataset/cloth" // adds features
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/history"
 	"github.com/hushgrad/hushgrad/internal/progress"
@@ -117,6 +111,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		return err
 	}
 	pictures, labels := digits.Test.All(), digits.Test.Labels
+	if s.FeatureMean, err = f.centre(ctx, o.first, digits.Train.All(), pictures, o.check.X); err != nil {
+		return err
+	}
 	test, err := model.NewEvaluator(min(500, len(labels)))
 	if err != nil {
 		return err
@@ -127,11 +124,11 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		live = func(accuracy string) { f.shown = accuracy }
 	}
 	s.Outcome, err = training.Config{
-		Run: run, Rounds: f, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
+		Run: run, Rounds: f, Held: f.held, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, before, accuracy, loss float64) error {
-			return parties.Publish(ctx, f, p, accuracy, loss, parties.Tested{Images: len(labels), Classes: data.Test.Classes, Before: before}, &o.Flags)
+			return parties.Publish(ctx, f, p, accuracy, loss, parties.Tested{Images: len(labels), Classes: data.Test.Classes, Before: before, Held: f.held}, &o.Flags)
 		},
 	}.Train(ctx, std.Out)
 	if s.Outcome != nil && err == nil && s.Bare != nil {
@@ -147,86 +144,6 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err == nil {
 		o.dashboard.Stay(ctx, std.Err)
 	}
-	return err
-}
-
-// Mean holds a round: publish the model, open the round, let the cohort take part, and read
-// the estimate of its mean gradient.
-func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Estimate, error) {
-	var weights bytes.Buffer
-	if err := trainer.WriteWeights(&weights, f.model, params); err != nil {
-		return nil, err
-	}
-	if _, err := f.PutModel(ctx, trainer.WeightsFormat, weights.Bytes()); err != nil {
-		return nil, err
-	}
-	round, err := f.OpenRound(ctx, f.run.Round(fmt.Sprintf("mnist-%03d", i+1), f.seed.PublicSeed(i)))
-	if err != nil {
-		return nil, err
-	}
-	f.bar.Describe(f.shown)
-	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
-	defer f.bar.Close()
-	group, playing := errgroup.WithContext(ctx)
-	for k, p := range f.players {
-		n, all := f.run.Cohort, len(f.players)
-		first, last := i*n+n*k/all, i*n+n*(k+1)/all
-		group.Go(func() error { return f.play(playing, p, round.ID, first, last) })
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	// The round closes by itself when the whole cohort has reported.
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	return f.Estimate(ctx, round.ID, true)
-}
-
-// play is what the clients whose turns are first, …, last−1 do in a round: each joins it
-// unless its policy forbids, fetches its token where the round asks for one, computes the gradient of its own images at the published
-// model, and sends one randomized report. A site's report is of the sum of its records' gradients.
-func (f *federation) play(ctx context.Context, p *player, round string, first, last int) error {
-	part, err := p.client.Join(ctx, round)
-	if err != nil || first == last {
-		return err
-	}
-	published, err := p.client.Model(ctx)
-	if err != nil {
-		return err
-	}
-	params, err := trainer.ReadWeights(bytes.NewReader(published.Data), f.model)
-	if err != nil {
-		return err
-	}
-	parts, err := f.Admit(ctx, part, first, last-first)
-	if err != nil {
-		return err
-	}
-	var reports [][]byte
-	keep := func(report []byte, err error) error {
-		reports = append(reports, report)
-		f.bar.Step()
-		return err
-	}
-	if f.run.Records > 0 { // of a site, which clips each and adds noise to their sum
-		err = trainer.EachSite(ctx, p.gradients, f.run.Clients, params, first, last, func(turn int, records iter.Seq[[]float64]) error {
-			return keep(parts[turn-first].EncodeRecords(nil, records, f.seed.Client(turn)))
-		})
-	} else {
-		layout := f.model.Layout()
-		classes := layout[len(layout)-1].Shape[0]
-		err = p.gradients.Each(ctx, params, first, last, func(turn int, grad []float64) error {
-			if f.liars.Lies(turn % f.run.Clients) {
-				return keep(f.liars.Report(parts[turn-first], grad, len(grad)-classes, f.seed.Client(turn)))
-			}
-			return keep(parts[turn-first].Encode(nil, grad, f.seed.Client(turn)))
-		})
-	}
-	if err != nil {
-		return err
-	}
-	sent, err := f.Send(ctx, parts, reports, f.bar.Step)
-	f.bytes.Add(sent)
 	return err
 }
 

@@ -32,14 +32,16 @@ func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w
 type summary struct {
 	TestAccuracy float64 `json:"test_accuracy"`
 	*training.Outcome
-	Data     string           `json:"data"`
-	Model    string           `json:"model"`
-	Features string           `json:"features"`
-	Roles    int              `json:"roles"`
-	ZeroShot *float64         `json:"zero_shot_accuracy"` // null where the features know no classes
-	Chance   float64          `json:"chance"`             // accuracy of a guess
-	Guesses  *curious.Guesses `json:"label_guesses"`      // null where no report can be decoded alone, and after an interrupt
-	Backdoor *float64         `json:"backdoor"`           // share of marked pictures that are taken for class 0; null for other attacks
+	Data     string `json:"data"`
+	Model    string `json:"model"`
+	Features string `json:"features"`
+	// FeatureMean is the mean around which the features are: what run.Centring has found; null where there was no such round.
+	FeatureMean []float64        `json:"feature_mean"`
+	Roles       int              `json:"roles"`
+	ZeroShot    *float64         `json:"zero_shot_accuracy"` // null where the features know no classes
+	Chance      float64          `json:"chance"`             // accuracy of a guess
+	Guesses     *curious.Guesses `json:"label_guesses"`      // null where no report can be decoded alone, and after an interrupt
+	Backdoor    *float64         `json:"backdoor"`           // share of marked pictures that are taken for class 0; null for other attacks
 }
 
 // before returns the zero-shot accuracy in words, or nothing.

@@ -150,7 +150,7 @@ func (r *Relayed) carry(ctx context.Context, sealed []byte) ([]byte, error) {
 	case resp.StatusCode == http.StatusOK && kind == ohttp.ResponseType:
 		return body, nil
 	case kind == ohttp.ProblemType && string(body) == ohttp.KeyProblem:
-		return nil, status.Error(codes.FailedPrecondition, "the gateway does not have this key: get the key configuration that all clients have now")
+		return nil, status.Error(codes.FailedPrecondition, "the gateway does not have the client's key (GatewayKey; --relay-key or --issuer-relay-key): get the key configuration that all clients have now")
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return nil, status.Errorf(codes.Unavailable, "relay: %s: %.200s", resp.Status, body)
 	}

@@ -50,7 +50,7 @@ type Outcome struct {
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
 	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
 	Refused        int     `json:"steps_refused"`              // by the check on public examples
-	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round in which the score was not above the score a quarter of the run before
+	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round in which the score was not above the score a quarter of the run before, and less than half of what the first model lacks was gained
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -66,7 +66,7 @@ type Outcome struct {
 }
 
 // lostNote is printed once, below the first round that makes Outcome.Lost true. A model that gains has found a signal, however small each round's
-// signal is.
+// signal is, and a model that has gained much may have ended.
 const lostNote = `       warning: the means of the last rounds cannot be distinguished from
        their noise. More %ss, a larger --budget or fewer parameters help.
 `
@@ -113,17 +113,18 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
 		Check:  checks.better, Suspects: checks.suspects,
 		After: func(p trainer.Progress) error {
+			p.Round += c.Held
 			score, loss, err := c.Evaluate(p.Average)
 			if err == nil && c.Show != nil {
 				err = c.Show(p, o.Before, score, loss)
 			}
-			promise, failed := c.Run.Promise(ctx, c.Held+p.Round+1)
+			promise, failed := c.Run.Promise(ctx, p.Round+1)
 			if err := errors.Join(err, failed); err != nil {
 				return err
 			}
 			seconds, bytes := time.Since(began).Seconds()-o.Seconds, c.Bytes()-sent
 			o.Seconds, sent = o.Seconds+seconds, sent+bytes
-			o.Trained, o.Score, o.Params = c.Held+p.Round+1, score, slices.Clone(p.Average)
+			o.Trained, o.Score, o.Params = p.Round+1, score, slices.Clone(p.Average)
 			err = table.Add(history.Round{
 				Round: o.Trained, Score: score, Loss: loss, Reports: p.Estimate.Reports, Bytes: bytes,
 				EpsilonLocal: promise.LocalTotal, EpsilonCentral: promise.Central, Seconds: seconds,
@@ -151,7 +152,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 				}
 			}
 			scores = append(scores, score)
-			if p.Lost && !o.Lost && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
+			if p.Lost && !o.Lost && score-o.Before < (1-o.Before)/2 && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
 				o.Lost = true
 				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)
 				err = errors.Join(err, noted)

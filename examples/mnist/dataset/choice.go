@@ -73,7 +73,7 @@ func Choose(ctx context.Context, names []string, q plan.Request, kinds []string,
 			}
 			ask := q
 			public.Fill(&ask)
-			ask.ZeroShot, ask.First, ask.Force = 0, nil, true
+			ask.ZeroShot, ask.First, ask.Centre, ask.Force = 0, nil, ask.Centred, true
 			run, err := ask.Run(ctx)
 			if err != nil {
 				return nil, err

@@ -147,17 +147,17 @@ func readBody(r io.Reader, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("values: got %d of %d bytes: %w", len(body), size, truncated(err))
 	}
 	if n := int64(len(body)); n < size {
-		return nil, fmt.Errorf("%w: %w", fl.Invalid("values", n, "must be %d bytes", size), io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("%w: %w", fl.Invalid("values", n, "must be %d bytes", size), truncated(io.EOF))
 	} else if n > size {
 		return nil, fl.Invalid("values", n, "must be %d bytes and no more", size)
 	}
 	return body, nil
 }
 
-// truncated turns an end that came too early into io.ErrUnexpectedEOF.
+// truncated says that the file ends too early, where it does.
 func truncated(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file ends too early; download or copy it again: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }

@@ -208,7 +208,7 @@ func (p *Public) keep(k int) (*Public, error) {
 // Fill tells a request about softmax regression what is public about the task, and what to rehearse it on. The run starts from the
 // public model where there is one.
 func (p *Public) Fill(r *plan.Request) {
-	r.Dim, r.Centred = p.Examples.Dim(), p.Centred
+	r.Dim, r.Centred, r.Centre = p.Examples.Dim(), p.Centred, p.Centred && p.First == nil
 	r.L1, r.L2 = p.Sample.Norms()
 	r.Public, r.Examples, r.ZeroShot, r.First = p.Sample, p.Examples, p.ZeroShot, p.First
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer/features"
 )
 
@@ -85,6 +86,13 @@ func (l *Liars) Prepare(ctx context.Context, test *dataset.Set, f features.Featu
 	}
 	l.backdoor = b
 	return nil
+}
+
+// Around moves the marked pictures as clients move theirs: see plan.Around.
+func (l *Liars) Around(mean []float64) {
+	if l.backdoor != nil {
+		plan.Around(mean, l.backdoor.marked...)
+	}
 }
 
 // along is the direction in which the attack moves the sum of gradients of softmax regression: a step against it adds the mark's features to

@@ -68,6 +68,7 @@ func PublishWithoutPrivacy(ctx context.Context, s Site, accuracy float64) error 
 type Tested struct {
 	Images, Classes int
 	Before          float64
+	Held            int // rounds before the first about gradients
 }
 
 // Publish has the site show how a round went. What liars and the alarm by public pictures do is shown where the flags ask for it.
@@ -86,7 +87,7 @@ func Publish(ctx context.Context, s Site, p trainer.Progress, accuracy, loss flo
 	if noise := p.Estimate.NoiseNorm; !math.IsNaN(noise) {
 		scalars = append(scalars, client.Scalar{Name: "noise norm", Round: round, Value: noise})
 	}
-	if round == 1 {
+	if round == on.Held+1 {
 		scalars = append(scalars, client.Scalar{Name: chance, Round: round, Value: 1 / float64(on.Classes)}, client.Scalar{Name: beforeTraining, Round: round, Value: on.Before})
 	}
 	return s.PutScalars(ctx, scalars...)
