@@ -24,8 +24,8 @@ type Centring struct {
 	Error float64 `json:"error"`
 }
 
-// leastCentred is the least number of rounds of a run that spends one on centring. It is a tenth of the budget then.
-const leastCentred = 10
+// LeastCentred is the least number of rounds of a run that spends one on centring. It is a tenth of the budget then.
+const LeastCentred = 10
 
 // centre has the run begin with a round about features, where that is asked for and worth a round.
 func (run *Run) centre(q Request) error {
@@ -39,7 +39,7 @@ func (run *Run) centre(q Request) error {
 // centring is a round about features, and nil where there are too few rounds, or the mean's error is above the norm of the features. The mechanism clips
 // to scale, or where it is sparse the L1 norm to sparsity times scale. deviation is the standard error of a coordinate of a gradient.
 func (q Request) centring(rounds int, scale float64, sparsity int, deviation float64) *Centring {
-	if !q.Centre || q.Examples == nil || rounds < leastCentred {
+	if !q.Centre || q.Examples == nil || rounds < LeastCentred {
 		return nil
 	}
 	features, norm := len(q.Examples.x[0]), q.Examples.largest()

@@ -81,13 +81,13 @@ func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
 // A round is spent where there are enough, and where it finds a mean.
 func TestNoRoundIsSpentOnAMeanForNothing(t *testing.T) {
 	q := Request{Centre: true, Examples: apart(t, 1)}
-	if q.centring(leastCentred, 1, 0, 0.01) == nil {
+	if q.centring(LeastCentred, 1, 0, 0.01) == nil {
 		t.Error("no round of as few as are enough")
 	}
 	for name, c := range map[string]*Centring{
-		"few rounds": q.centring(leastCentred-1, 1, 0, 0.01),
-		"noise":      q.centring(leastCentred, 1, 0, 1/math.Sqrt(24)+1e-9),
-		"not asked":  Request{Examples: q.Examples}.centring(leastCentred, 1, 0, 0.01),
+		"few rounds": q.centring(LeastCentred-1, 1, 0, 0.01),
+		"noise":      q.centring(LeastCentred, 1, 0, 1/math.Sqrt(24)+1e-9),
+		"not asked":  Request{Examples: q.Examples}.centring(LeastCentred, 1, 0, 0.01),
 	} {
 		if c != nil {
 			t.Errorf("%s: %v", name, c)

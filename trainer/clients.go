@@ -46,8 +46,8 @@ func NewClientsInOrder(x [][]float64, labels []int, n int, order []int) (*Client
 // Len returns the number of clients.
 func (c *Clients) Len() int { return c.shares.clients }
 
-// Examples appends the examples of the client whose turn it is, and their labels. They are not copied. O(examples of a client).
-func (c *Clients) Examples(turn int, x [][]float64, labels []int) ([][]float64, []int) {
+// examples appends the examples of the client whose turn it is.
+func (c *Clients) examples(turn int, x [][]float64, labels []int) ([][]float64, []int) {
 	for _, i := range c.shares.of(turn) {
 		x, labels = append(x, c.x[i]), append(labels, c.labels[i])
 	}

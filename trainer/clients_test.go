@@ -36,7 +36,7 @@ func TestSharesAreDisjoint(t *testing.T) {
 	}
 	held := map[*float64]int{}
 	for id := range clients.Len() {
-		x, labels := clients.Examples(id, nil, nil)
+		x, labels := clients.examples(id, nil, nil)
 		if len(x) != 2 || len(labels) != 2 {
 			t.Fatalf("client %d holds %d examples and %d labels", id, len(x), len(labels))
 		}
@@ -47,8 +47,8 @@ func TestSharesAreDisjoint(t *testing.T) {
 			held[&x[i][0]] = id
 		}
 	}
-	again, _ := clients.Examples(7+3*430, nil, nil)
-	if first, _ := clients.Examples(7, nil, nil); &first[0][0] != &again[0][0] {
+	again, _ := clients.examples(7+3*430, nil, nil)
+	if first, _ := clients.examples(7, nil, nil); &first[0][0] != &again[0][0] {
 		t.Error("turn 7 + 3·Len is not client 7's")
 	}
 	if same := must[*Clients](t)(NewClients(clients.x, clients.labels, 430, testRand(6))); !slices.Equal(same.shares.order, clients.shares.order) {
@@ -108,7 +108,7 @@ func TestAClientsGradientIsThatOfItsExamples(t *testing.T) {
 			seen := 0
 			last := min(300, shape.clients)
 			if err := on(t, c, clients, shrunk).Each(t.Context(), params, 0, last, func(turn int, grad []float64) error {
-				x, labels := clients.Examples(turn, nil, nil)
+				x, labels := clients.examples(turn, nil, nil)
 				if _, err := w.Gradient(want, params, x, labels); err != nil {
 					return err
 				}
@@ -151,7 +151,7 @@ func TestClientsErrors(t *testing.T) {
 	}
 	if chosen, err := NewClientsInOrder(x, labels, 2, []int{7, 3, 9}); err != nil || chosen.Len() != 2 {
 		t.Error(err)
-	} else if held, _ := chosen.Examples(1, nil, nil); len(held) != 1 || &held[0][0] != &x[3][0] {
+	} else if held, _ := chosen.examples(1, nil, nil); len(held) != 1 || &held[0][0] != &x[3][0] {
 		t.Errorf("client 1 holds %v, want the example at place 3", held)
 	}
 	params, stop := c.params(testRand(4)), errors.New("no battery")

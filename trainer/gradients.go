@@ -70,7 +70,7 @@ func (g *modelGradients) Each(ctx context.Context, params []float64, first, last
 		to := min(from+g.atOnce, last)
 		x, labels = x[:0], labels[:0]
 		for turn := from; turn < to; turn++ {
-			x, labels = g.clients.Examples(turn, x, labels)
+			x, labels = g.clients.examples(turn, x, labels)
 		}
 		if _, err := g.examples.Run(params, x, labels); err != nil {
 			return err
@@ -104,3 +104,35 @@ func (g *modelGradients) mean(grad, part []float64, at int) error {
 }
 
 func (g *modelGradients) Close() error { return g.examples.Close() }
+
+// Answers returns what clients answer to another question than for a gradient, as Gradients: of a length, and by a function that writes a client's answer
+// about its examples, such as plan.Centring.Answer. Each ignores the parameters that it is given.
+func (c *Clients) Answers(length int, answer func(dst []float64, examples ...[]float64)) Gradients {
+	return answers{c, length, answer}
+}
+
+type answers struct {
+	*Clients
+	length int
+	answer func(dst []float64, examples ...[]float64)
+}
+
+func (a answers) Dim() int { return a.length }
+
+func (a answers) Each(ctx context.Context, _ []float64, first, last int, visit func(turn int, answer []float64) error) error {
+	answer := make([]float64, a.length)
+	var x [][]float64
+	for turn := first; turn < last; turn++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x, _ = a.examples(turn, x[:0], nil)
+		a.answer(answer, x...)
+		if err := visit(turn, answer); err != nil {
+			return fmt.Errorf("client %d: %w", turn%a.Len(), err)
+		}
+	}
+	return nil
+}
+
+func (a answers) Close() error { return nil }

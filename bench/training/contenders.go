@@ -222,7 +222,7 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 	r.MinReports = least
 	out := course{participations: participations, quorum: least, scale: r.Scale, recipe: recipe{
 		rounds: s.Rounds, cohort: s.cohort(participations), steps: s.steps,
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+		open: func(clients holders, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(s.model, c.shrunk)
 			if err != nil {
 				return nil, err
@@ -294,7 +294,7 @@ func (c contender) trusted(s setting) (course, error) {
 		participations: s.Rounds, quorum: s.Clients, scale: s.L2, central: &s.epsilon,
 		recipe: recipe{
 			rounds: s.Rounds, cohort: s.Clients, steps: s.steps,
-			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			open: func(clients holders, rng *rand.Rand) (rounds, error) {
 				return newTrusted(g, s.model, clients, s.Clients, s.dropout, rng)
 			},
 		},

@@ -162,7 +162,7 @@ func TestRoundsBelowTheQuorumAreNotReleased(t *testing.T) {
 		if s.dropout = 1; c.role == trustedServer { // nobody reports: more than the course expects
 			course, err = c.trusted(s)
 		} else {
-			course.open = func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			course.open = func(clients holders, rng *rand.Rand) (rounds, error) {
 				gradients, err := clients.On(task.model, c.shrunk)
 				if err != nil {
 					return nil, err

@@ -84,7 +84,7 @@ func ownRecipe(run *plan.Run, model *trainer.Model, lies *parties.Liars, classes
 	return recipe{
 		rounds: run.Rounds, cohort: run.Cohort,
 		steps: func(float64) plan.Steps { return run.Steps },
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+		open: func(clients holders, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(model, experiment.OfEntries(run.Opened))
 			return &liedTo{Gradients: gradients, run: run, lies: lies, classes: classes, rng: rng}, err
 		},

@@ -14,7 +14,6 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 // Every method trains. The noise of n sites is √n times a trusted server's, and the noise of two servers √2 times, up to the rounding
@@ -128,7 +127,7 @@ func TestARunBeginsAtTheFirstModel(t *testing.T) {
 	}
 	own.first = slices.Repeat([]float64{0.25}, own.model.Dim())
 	began := errors.New("began")
-	_, err = own.run(t.Context(), recipe{rounds: 1, open: func(*trainer.Clients, *rand.Rand) (rounds, error) {
+	_, err = own.run(t.Context(), recipe{rounds: 1, open: func(holders, *rand.Rand) (rounds, error) {
 		return beginning{t, own.first, began}, nil
 	}}, experiment.Stream(1))
 	if !errors.Is(err, began) {

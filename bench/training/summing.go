@@ -25,7 +25,7 @@ func (s sites) course(ctx context.Context, at setting, mechanism string) (course
 	r := run.Template
 	return course{participations: s.rounds, quorum: s.sites, scale: r.Scale, round: r, recipe: recipe{
 		rounds: s.rounds, cohort: at.Clients, steps: at.steps,
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+		open: func(clients holders, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(at.model, false)
 			return &summing{round: r, gradients: gradients, sites: s.sites, rng: rng}, err
 		},
@@ -52,7 +52,7 @@ func (s sites) reports(ctx context.Context, at setting, trust plan.Trust) (cours
 	r := run.Template
 	return course{participations: run.Affordable, quorum: run.Cohort, scale: r.Scale, round: r, recipe: recipe{
 		rounds: run.Rounds, cohort: run.Cohort, steps: func(float64) plan.Steps { return run.Steps },
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+		open: func(clients holders, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(at.model, run.Mechanism != privunit.Name)
 			if err != nil {
 				return nil, err

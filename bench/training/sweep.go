@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
@@ -109,9 +110,10 @@ func (s sweep) plan(ctx context.Context, env experiment.Env, cells []*cell) erro
 			if c.course, err = c.contender.course(ctx, setting{
 				Training: c.demands, epsilon: c.epsilon, pictureL2: c.task.pictureL2, model: c.task.model, server: s.server, sumdp: s.sumdp, dropout: s.dropout,
 			}); err != nil {
-				err = fmt.Errorf("%s on %s at ε = %g: %w", c.name, c.task.features, c.epsilon, err)
+				return fmt.Errorf("%s on %s at ε = %g: %w", c.name, c.task.features, c.epsilon, err)
 			}
-			return err
+			c.course.centring = c.task.centring(c.course, c.shrunk && c.name != baseline.None)
+			return nil
 		})
 	}
 	return group.Wait()

@@ -11,11 +11,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
+	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 	"github.com/hushgrad/hushgrad/trainer/features"
@@ -89,14 +93,31 @@ type rounds interface {
 	Close() error
 }
 
+// holders are clients that report something about their examples: trainer.Clients about gradients.
+type holders interface {
+	On(m *trainer.Model, shrunk bool) (trainer.Gradients, error)
+}
+
+// answering are clients that report something else than gradients.
+type answering struct {
+	*trainer.Clients
+	about *plan.Centring
+}
+
+func (a answering) On(m *trainer.Model, _ bool) (trainer.Gradients, error) {
+	return a.Answers(m.Dim(), a.about.Answer), nil
+}
+
 // recipe is how a model is trained.
 type recipe struct {
 	rounds int
+	// centring is what the first of the rounds is about; nil: a gradient, too.
+	centring *plan.Centring
 	// cohort is the number of clients of a round, whether they report or not. They take part in
 	// turn.
 	cohort int
 	// open starts the rounds. All randomness comes from rng.
-	open func(clients *trainer.Clients, rng *rand.Rand) (rounds, error)
+	open func(clients holders, rng *rand.Rand) (rounds, error)
 	// steps chooses what the server does, from the standard error of a coordinate in
 	// the first round.
 	steps func(noise float64) plan.Steps
@@ -120,15 +141,28 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 	if params == nil {
 		params = t.model.Init(rng)
 	}
-	clients, err := t.deal(rng)
+	order := rng.Uint64()
+	deal := func() (*trainer.Clients, error) { return t.deal(rand.New(rand.NewPCG(order, 0))) }
+	clients, err := deal()
 	if err != nil {
 		return outcome{}, err
+	}
+	if r.centring != nil {
+		if t, err = t.around(ctx, r, clients, params, rng); err != nil {
+			return outcome{}, err
+		}
+		if clients, err = deal(); err != nil { // the same pictures to each
+			return outcome{}, err
+		}
 	}
 	means, err := r.open(clients, rng)
 	if err != nil {
 		return outcome{}, err
 	}
 	defer func() { err = errors.Join(err, means.Close()) }()
+	if r.centring != nil {
+		r.rounds, means = r.rounds-1, later{means}
+	}
 	reports := int64(0)
 	average, err := trainer.Run(ctx, means, params, trainer.RunConfig{
 		Rounds: r.rounds,
@@ -150,6 +184,36 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 	return out, err
 }
 
+// centring is what the first round of a course is about, where the features suit it, as examples/mnist has it: see plan.Centring. Mechanisms that clip the L1
+// norm of all coordinates would clip it.
+func (t *task) centring(c course, l1 bool) *plan.Centring {
+	if !features.Centred(t.opened) || t.first != nil || c.rounds < plan.LeastCentred || l1 && c.sparsity == 0 || c.scale == 0 {
+		return nil
+	}
+	return plan.NewCentring(t.train.Dim(), floats.Norm(t.train.Image(0), 2), c.scale, c.sparsity)
+}
+
+// around holds a round about the features, and returns the task with features around their mean.
+func (t *task) around(ctx context.Context, r recipe, clients *trainer.Clients, params []float64, rng *rand.Rand) (_ *task, err error) {
+	round, err := r.open(answering{clients, r.centring}, rng)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, round.Close()) }()
+	e, err := round.Mean(ctx, 0, params)
+	if err != nil {
+		return nil, err
+	}
+	moved, mean := *t, r.centring.Mean(e)
+	for _, s := range []**dataset.Set{&moved.train, &moved.test} {
+		set := **s
+		set.Images = slices.Clone(set.Images)
+		plan.Around(mean, set.All()...)
+		*s = &set
+	}
+	return &moved, nil
+}
+
 // timed is run with its seconds, or what a checkpoint has of it under a key.
 func (t *task) timed(ctx context.Context, env experiment.Env, key string, r recipe, rng *rand.Rand) (outcome, float64, error) {
 	values, err := env.Checkpoint.Do(key, func() ([]float64, error) {
@@ -161,6 +225,13 @@ func (t *task) timed(ctx context.Context, env experiment.Env, key string, r reci
 		return outcome{}, 0, fmt.Errorf("%s: %w", key, err)
 	}
 	return outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}, values[4], nil
+}
+
+// later are rounds after a first one.
+type later struct{ rounds }
+
+func (l later) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
+	return l.rounds.Mean(ctx, round+1, params)
 }
 
 // deal gives the training pictures to the clients.

@@ -11,7 +11,6 @@ import (
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/plan"
-	"github.com/hushgrad/hushgrad/trainer"
 )
 
 func digits(t *testing.T, train, test int) *dataset.Data {
@@ -42,6 +41,51 @@ func TestTheLoopLearns(t *testing.T) {
 	out, err := task.run(t.Context(), course.recipe, experiment.Stream(3))
 	if err != nil || out.accuracy < 0.8 || out.bytes != float64(4*task.model.Dim()) {
 		t.Errorf("outcome %+v, %v", out, err)
+	}
+}
+
+// Features with a mean in common are learned by the first round's mean and the others around it. All means are exact here. Edges without a centre, or few
+// rounds, have no such round.
+func TestTheFirstRoundFindsTheMean(t *testing.T) {
+	task, err := newTask(t.Context(), experiment.Env{}, digits(t, 1000, 300), dataset.EdgesCentred)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*dataset.Set{task.train, task.test} {
+		for _, x := range s.All() { // like edges with a centre of other pictures
+			plan.Around(slices.Repeat([]float64{0.8}, len(x)), x)
+		}
+	}
+	c := contenders[0]
+	course, err := c.course(t.Context(), setting{Training: plan.Training{
+		Dim: task.model.Dim(), Clients: 1000, Rounds: 20, Delta: 1e-6, L1: 40, L2: 3.4, Centred: true,
+	}, model: task.model, server: planAll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accuracy := func() float64 {
+		out, err := task.run(t.Context(), course.recipe, experiment.Stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.accuracy
+	}
+	before := slices.Clone(task.train.Images)
+	plain := accuracy()
+	course.centring = task.centring(course, false)
+	if around := accuracy(); around < plain+0.2 || !slices.Equal(before, task.train.Images) { // seeded
+		t.Errorf("accuracy %g around the mean, %g without it; or the task's pictures were moved", around, plain)
+	}
+	edges := *task
+	if edges.opened, err = dataset.OpenFeatures(t.Context(), dataset.Edges, nil); err != nil {
+		t.Fatal(err)
+	}
+	warm := *task
+	warm.first = make([]float64, task.model.Dim())
+	few := course
+	few.rounds = plan.LeastCentred - 1
+	if edges.centring(course, false) != nil || warm.centring(course, false) != nil || task.centring(few, false) != nil || task.centring(course, true) != nil {
+		t.Error("a round about the mean where there is none")
 	}
 }
 
@@ -87,7 +131,7 @@ func TestTheAverageIsMeasured(t *testing.T) {
 	accuracy := func(averaging float64) float64 {
 		r := recipe{
 			rounds: 6, cohort: 400,
-			open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+			open: func(clients holders, rng *rand.Rand) (rounds, error) {
 				return newTrusted(&central.Gaussian{Clip: 1.4, Multiplier: 4}, task.model, clients, 400, 0, rng)
 			},
 			steps: func(float64) plan.Steps { return plan.Steps{LearningRate: 10, Averaging: averaging} },

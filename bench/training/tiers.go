@@ -124,7 +124,7 @@ func strategiesFor(menu []tier, dim, cohort int) []strategy {
 func (s strategy) recipe(model *trainer.Model, cohort, n int) recipe {
 	return recipe{
 		rounds: n, cohort: cohort,
-		open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+		open: func(clients holders, rng *rand.Rand) (rounds, error) {
 			gradients, err := clients.On(model, true)
 			if err != nil {
 				return nil, err
@@ -189,7 +189,7 @@ func tierCells(ctx context.Context, t *task, menu []tier, cohort, n int) (cells,
 			}
 			c.trusted = &cell{contender: contender{name: fmt.Sprintf("%s %g", trustedName, epsilon)}, task: t, course: course{recipe: recipe{
 				rounds: n, cohort: cohort, steps: tierSteps,
-				open: func(clients *trainer.Clients, rng *rand.Rand) (rounds, error) {
+				open: func(clients holders, rng *rand.Rand) (rounds, error) {
 					return newTrusted(g, t.model, clients, cohort, 0, rng)
 				},
 			}}}

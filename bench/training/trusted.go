@@ -22,7 +22,7 @@ type trusted struct {
 	sent      int64
 }
 
-func newTrusted(g *central.Gaussian, model *trainer.Model, clients *trainer.Clients, cohort int, dropout float64, rng *rand.Rand) (*trusted, error) {
+func newTrusted(g *central.Gaussian, model *trainer.Model, clients holders, cohort int, dropout float64, rng *rand.Rand) (*trusted, error) {
 	gradients, err := clients.On(model, false)
 	return &trusted{mechanism: g, gradients: gradients, cohort: cohort, dropout: dropout, rng: rng}, err
 }

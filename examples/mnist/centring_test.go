@@ -20,22 +20,19 @@ import (
 func TestTheFirstRoundIsAboutTheFeatures(t *testing.T) {
 	f := running(t, "none", "--rounds", "10")
 	f.run.Centring = plan.NewCentring(f.model.Dim()/10-1, 30, 1, 0)
-	c := f.clients
-	all, from := [][]float64{}, []float64{}
-	for turn := range c.Len() {
-		all, _ = c.Examples(turn, all, nil)
+	data, err := glyphs()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, x := range all {
+	vectors, order := data.Train.All(), f.seed.Order().Perm(data.Train.Len()) // the order in which running deals them
+	all, from := [][]float64{}, []float64{}
+	for _, x := range vectors {
 		x = slices.Clone(x)
-		all[i], from = x, append(from, x...)
+		all, from = append(all, x), append(from, x...)
 	}
 	want := make([]float64, len(all[0]))
-	for _, x := range all[:f.run.Cohort] {
-		floats.AddScaled(want, 1/float64(f.run.Cohort), x)
-	}
-	var vectors [][]float64
-	for turn := range c.Len() {
-		vectors, _ = c.Examples(turn, vectors, nil)
+	for _, i := range order[:f.run.Cohort] {
+		floats.AddScaled(want, 1/float64(f.run.Cohort), all[i])
 	}
 	defer func() { // other tests have the same pictures
 		for i, x := range vectors {
@@ -53,7 +50,7 @@ func TestTheFirstRoundIsAboutTheFeatures(t *testing.T) {
 	plan.Around(mean, all...)
 	for i, x := range vectors {
 		if !floats.EqualApprox(x, all[i], 1e-9) {
-			t.Fatalf("client %d is not around the mean", i)
+			t.Fatalf("picture %d is not around the mean", i)
 		}
 	}
 	// The next cohort, not the first one again, has this gradient at a model of zeros: (p − y)·x, shifted so that its L1 norm is the smallest.
@@ -62,10 +59,9 @@ func TestTheFirstRoundIsAboutTheFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	grad := make([]float64, f.model.Dim())
-	for turn := f.run.Cohort; turn < 2*f.run.Cohort; turn++ {
-		x, labels := c.Examples(turn, nil, nil)
-		for j, v := range append(slices.Clone(x[0]), 1) {
-			grad[10*j+labels[0]] -= v / float64(f.run.Cohort)
+	for _, i := range order[f.run.Cohort : 2*f.run.Cohort] {
+		for j, v := range append(slices.Clone(all[i]), 1) {
+			grad[10*j+data.Train.Labels[i]] -= v / float64(f.run.Cohort)
 		}
 	}
 	if !floats.EqualApprox(e.Mean().Value, grad, 1e-7) { // reports are in 32 bits

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,33 +105,10 @@ func (f *federation) centre(ctx context.Context, first []float64, vectors ...[][
 	return f.mean, nil
 }
 
-// answers are what clients report in the first round, in place of gradients.
-type answers struct {
-	*trainer.Clients
-	*plan.Centring
-	dim int
-}
-
-func (a answers) Dim() int     { return a.dim }
-func (a answers) Close() error { return nil }
-
-func (a answers) Each(ctx context.Context, _ []float64, first, last int, visit func(turn int, answer []float64) error) error {
-	answer := make([]float64, a.dim)
-	var x [][]float64
-	for turn := first; turn < last; turn++ {
-		x, _ = a.Examples(turn, x[:0], nil)
-		a.Answer(answer, x...)
-		if err := cmp.Or(ctx.Err(), visit(turn, answer)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // gradients are what clients report in a round: before the mean of the features is known, what it follows from.
 func (f *federation) gradients(p *player) trainer.Gradients {
 	if c := f.run.Centring; c != nil && f.held == 0 {
-		return answers{f.clients, c, f.model.Dim()}
+		return f.clients.Answers(f.model.Dim(), c.Answer)
 	}
 	return p.gradients
 }
