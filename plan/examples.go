@@ -129,12 +129,74 @@ func (e *Examples) addGradient(dst, p []float64, i int) {
 	}
 }
 
-// norm is the norm of the gradient whose derivatives at example i are p. The bias's feature is 1.
-func (e *Examples) norm(p []float64, i int, order float64) float64 {
-	if order == 0 {
-		return 0
+// sizes are the absolute values and the squares of an example's features and of the bias's feature, which is 1, with the largest and the sum of
+// the absolute values.
+type sizes struct {
+	absolute, squares []float64
+	largest, sum      float64
+}
+
+func (e *Examples) sizes() []sizes {
+	out := make([]sizes, len(e.x))
+	for i, x := range e.x {
+		s := sizes{absolute: make([]float64, len(x)+1), squares: make([]float64, len(x)+1)}
+		for j, v := range x {
+			s.absolute[j], s.squares[j] = math.Abs(v), v*v
+		}
+		s.absolute[len(x)], s.squares[len(x)] = 1, 1
+		s.largest, s.sum = floats.Max(s.absolute), floats.Sum(s.absolute)
+		out[i] = s
 	}
-	return floats.Norm(p, order) * math.Pow(math.Pow(floats.Norm(e.x[i], order), order)+1, 1/order)
+	return out
+}
+
+// addClipped adds the gradient whose derivatives at example i are p, by class and as a clip of the L1 norm leaves it, its absolute values and its squares. It is
+// what addGradient and clipping.apply make of the gradient, without writing it out: mostly no coordinate of a class is cut.
+func (e *Examples) addClipped(mean, absolute, squares, p []float64, i int, c clipping, of sizes) {
+	length := 0.
+	for _, d := range p {
+		if d = math.Abs(d); d*of.largest <= c.top {
+			length += d * of.sum
+			continue
+		}
+		for _, a := range of.absolute {
+			length += min(d*a, c.top)
+		}
+	}
+	f := c.factor(length)
+	x, rows := e.x[i], len(of.absolute)
+	for k, d := range p {
+		m, a, s := mean[k*rows:][:rows], absolute[k*rows:][:rows], squares[k*rows:][:rows]
+		if size := math.Abs(d); size*of.largest > c.top {
+			for j, v := range of.absolute {
+				v = f * min(size*v, c.top)
+				a[j] += v
+				s[j] += v * v
+				if j < len(x) && x[j] < 0 != (d < 0) || j == len(x) && d < 0 {
+					v = -v
+				}
+				m[j] += v
+			}
+			continue
+		}
+		floats.AddScaled(m[:len(x)], f*d, x)
+		m[len(x)] += f * d
+		floats.AddScaled(a, f*math.Abs(d), of.absolute)
+		floats.AddScaled(s, f*d*f*d, of.squares)
+	}
+}
+
+// norms are the norms of the examples' features, with the bias's feature, which is 1. A gradient's norm is this one times the norm of its derivatives. Without
+// an order there are none.
+func (e *Examples) norms(order float64) []float64 {
+	if order == 0 {
+		return nil
+	}
+	out := make([]float64, len(e.x))
+	for i, x := range e.x {
+		out[i] = math.Pow(math.Pow(floats.Norm(x, order), order)+1, 1/order)
+	}
+	return out
 }
 
 // shrink subtracts from the weights of each feature their median over the classes.

@@ -166,6 +166,14 @@ func (r rehearsal) once(ctx context.Context, rng *rand.Rand) (accuracy, correcti
 	if r.centring != nil {
 		r.on, held = r.centring.rehearsed(r.on, order[:min(len(order), some*each)], r.noise.deviation > 0, rng), 1
 	}
+	var norms []float64
+	var sizes []sizes
+	switch {
+	case short:
+		norms = r.on.norms(r.clip.order)
+	case each == 1 && r.noise.reports > 0:
+		sizes = r.on.sizes()
+	}
 	for round := held; round < r.rounds; round++ {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
@@ -183,14 +191,20 @@ func (r rehearsal) once(ctx context.Context, rng *rand.Rand) (accuracy, correcti
 				}
 				r.on.derivatives(p, params, order[at], shrunk)
 				if short {
-					floats.Scale(r.clip.factor(r.on.norm(p, order[at], r.clip.order)), p)
+					if norms != nil {
+						floats.Scale(r.clip.factor(floats.Norm(p, r.clip.order)*norms[order[at]]), p)
+					}
 					r.on.addGradient(mean, p, order[at])
+					break
+				}
+				if sizes != nil {
+					r.on.addClipped(mean, shares, squares, p, order[at], r.clip, sizes[order[at]])
 					break
 				}
 				floats.Scale(1/float64(each), p)
 				r.on.addGradient(grad, p, order[at])
 			}
-			if short {
+			if short || sizes != nil {
 				continue
 			}
 			if shrunk && each > 1 { // the mean of shortest gradients need not be one

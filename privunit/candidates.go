@@ -46,12 +46,17 @@ func setColumns(columns []column, rotated []float64) {
 	for _, v := range rotated {
 		largest = max(largest, math.Abs(v))
 	}
+	unit := 1.0
+	if largest < 0x1p-900 { // the quotient would be infinite
+		unit = 0x1p900
+	}
+	levels := (1<<planeCount - 1) / (largest * unit)
 	for w := range columns {
 		c := column{}
 		for first := 0; first < 64; first += 8 {
 			low, high := uint64(0), uint64(0) // bytes of eight levels
 			for b, v := range rotated[64*w+first : 64*w+first+8] {
-				level := uint64(int64(math.RoundToEven(math.Abs(v) / largest * (1<<planeCount - 1))))
+				level := uint64(int64(math.Abs(v)*unit*levels + 0.5))
 				c.negative |= math.Float64bits(v) >> 63 << (first + b)
 				low |= level & 0xff << (8 * b)
 				high |= level >> 8 << (8 * b)

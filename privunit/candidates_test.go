@@ -58,29 +58,31 @@ func TestCountersHoldAFullTally(t *testing.T) {
 	}
 }
 
-// The sums that rank candidates are the scalar products of signs and rounded coordinates.
+// The sums that rank candidates are the scalar products of signs and rounded coordinates, also of numbers whose quotients are infinite.
 func TestOpposedSumsAreScalarProducts(t *testing.T) {
 	rng := rand.New(rand.NewChaCha8([32]byte{2}))
 	c := newCandidates([32]byte{3}, 128)
-	rotated := make([]float64, 128)
-	largest := 0.0
-	for i := range rotated {
-		rotated[i] = rng.NormFloat64()
-		largest = max(largest, math.Abs(rotated[i]))
-	}
-	columns := make([]column, 2)
-	setColumns(columns, rotated)
-	opposed := make([]uint64, 9)
-	c.setOpposed(opposed, columns, 77)
-	for i, got := range opposed {
-		want := 0.0
-		for j, v := range rotated {
-			if negative := word(c.start(77, uint32(i)), j/64)>>(j%64)&1 == 1; negative != (v < 0) {
-				want += math.RoundToEven(math.Abs(v) / largest * 4095)
-			}
+	for _, exponent := range []int{0, -1060, 900} {
+		rotated := make([]float64, 128)
+		largest := 0.0
+		for i := range rotated {
+			rotated[i] = math.Ldexp(rng.NormFloat64(), exponent)
+			largest = max(largest, math.Abs(rotated[i]))
 		}
-		if float64(got) != want {
-			t.Errorf("candidate %d: %d, want %v", i, got, want)
+		columns := make([]column, 2)
+		setColumns(columns, rotated)
+		opposed := make([]uint64, 9)
+		c.setOpposed(opposed, columns, 77)
+		for i, got := range opposed {
+			want := 0.0
+			for j, v := range rotated {
+				if negative := word(c.start(77, uint32(i)), j/64)>>(j%64)&1 == 1; negative != (v < 0) {
+					want += math.Round(math.Abs(v) / largest * 4095)
+				}
+			}
+			if float64(got) != want {
+				t.Errorf("2^%d, candidate %d: %d, want %v", exponent, i, got, want)
+			}
 		}
 	}
 }
