@@ -1,8 +1,10 @@
 package trainer
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	G "gorgonia.org/gorgonia"
@@ -92,13 +94,18 @@ func (m *Model) NewWorker(batch int) (*Worker, error) {
 	return &Worker{g}, nil
 }
 
-// NewEvaluator builds the forward half of that graph alone. Errors are NewWorker's.
+// NewEvaluator builds the forward half of that graph alone, once for each
+// processor. Errors are NewWorker's.
 func (m *Model) NewEvaluator(batch int) (*Evaluator, error) {
-	g, err := newMachine(m, batch, byNothing)
-	if err != nil {
-		return nil, err
+	e := &Evaluator{}
+	for range runtime.GOMAXPROCS(0) {
+		g, err := newMachine(m, batch, byNothing)
+		if err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		e.machines = append(e.machines, g)
 	}
-	return &Evaluator{g}, nil
+	return e, nil
 }
 
 // NewExamples builds the graph that computes the gradients of single

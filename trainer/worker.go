@@ -1,6 +1,11 @@
 package trainer
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/floats"
+)
 
 // Worker computes gradients of one model on a graph of fixed batch size. It is
 // not safe for concurrent use: make one per goroutine.
@@ -56,38 +61,59 @@ func (w *Worker) Gradient(dst, params []float64, x [][]float64, labels []int) (l
 // is allowed.
 func (w *Worker) Close() error { return w.m.close() }
 
-// Evaluator measures a model on labelled examples with a graph of fixed batch
-// size that has no backward half. It is not safe for concurrent use: make one
-// per goroutine.
+// Evaluator measures a model on labelled examples with graphs of fixed batch
+// size that have no backward half, one for each processor. It is not safe for
+// concurrent use: make one per goroutine.
 type Evaluator struct {
-	m *machine
+	machines []*machine
 }
 
 // Evaluate returns the fraction of the examples whose largest logit is their
 // label's, in [0, 1], and their mean cross-entropy in nats. The first of
-// several equal logits counts as the largest. Arguments and errors are
-// Worker.Gradient's. O(⌈n/B⌉) runs of the graph.
+// several equal logits counts as the largest. Both are the same on any number
+// of processors. Arguments and errors are Worker.Gradient's. O(⌈n/B⌉) runs of
+// a graph.
 func (e *Evaluator) Evaluate(params []float64, x [][]float64, labels []int) (accuracy, loss float64, err error) {
-	if err := e.m.load(params, x, labels); err != nil {
+	if err := e.machines[0].load(params, x, labels); err != nil {
 		return 0, 0, err
 	}
-	weight, correct := 1/float64(len(labels)), 0
-	err = e.m.forEachBatch(x, labels, weight, func(logp []float64, labels []int) error {
-		for i, label := range labels {
-			row := logp[i*e.m.net.classes : (i+1)*e.m.net.classes]
-			loss -= weight * row[label]
-			if floats.MaxIdx(row) == label {
-				correct++
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	losses, correct := make([]float64, len(x)), make([]int, len(e.machines))
+	batch := e.machines[0].batch
+	batches := (len(x) + batch - 1) / batch
+	var group errgroup.Group
+	for k, m := range e.machines {
+		from, to := batches*k/len(e.machines)*batch, min(len(x), batches*(k+1)/len(e.machines)*batch)
+		copy(m.params, params)
+		group.Go(func() error {
+			at := from
+			return m.forEachBatch(x[from:to], labels[from:to], 1, func(logp []float64, labels []int) error {
+				for i, label := range labels {
+					row := logp[i*m.net.classes : (i+1)*m.net.classes]
+					losses[at] = -row[label]
+					if floats.MaxIdx(row) == label {
+						correct[k]++
+					}
+					at++
+				}
+				return nil
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return 0, 0, err
 	}
-	return float64(correct) / float64(len(labels)), loss, nil
+	right := 0
+	for _, n := range correct {
+		right += n
+	}
+	return float64(right) / float64(len(x)), floats.Sum(losses) / float64(len(x)), nil
 }
 
-// Close frees the graph. The evaluator cannot be used afterwards. Closing
+// Close frees the graphs. The evaluator cannot be used afterwards. Closing
 // twice is allowed.
-func (e *Evaluator) Close() error { return e.m.close() }
+func (e *Evaluator) Close() (err error) {
+	for _, m := range e.machines {
+		err = errors.Join(err, m.close())
+	}
+	return err
+}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -211,5 +214,47 @@ func BenchmarkEvaluate(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What is measured does not depend on the number of processors, to the last bit.
+func TestAnEvaluationIsTheSameOnAnyNumberOfProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	model, err := NewSoftmax(Input{Channels: 1, Height: 3, Width: 4}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(4, 8))
+	params, x, labels := make([]float64, model.Dim()), make([][]float64, 1003), make([]int, 1003)
+	for i := range params {
+		params[i] = rng.NormFloat64()
+	}
+	for i := range x {
+		for range 12 {
+			x[i] = append(x[i], rng.NormFloat64())
+		}
+		labels[i] = rng.IntN(5)
+	}
+	var all [][2]float64
+	for _, n := range []int{1, 2, 3, 17} {
+		runtime.GOMAXPROCS(n)
+		e, err := model.NewEvaluator(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracy, loss, err := e.Evaluate(params, x, labels)
+		if err = errors.Join(err, e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, [2]float64{accuracy, loss})
+	}
+	worker, err := model.NewWorker(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Close()
+	loss, err := worker.Gradient(make([]float64, model.Dim()), params, x, labels)
+	if err != nil || math.Abs(all[0][1]-loss) > 1e-12 || all[0][0] < 0.1 || len(slices.Compact(all)) != 1 {
+		t.Errorf("accuracies and losses %v, and the loss of a worker is %v, %v", all, loss, err)
 	}
 }
