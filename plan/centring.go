@@ -99,7 +99,7 @@ func Around(mean []float64, vectors ...[]float64) {
 }
 
 func (c *Centring) String() string {
-	return fmt.Sprintf("the first round learns the mean of the clients' features. Its reports have the clip and the ε of every other round. The other rounds train on features around that mean, of which a coordinate has the standard error %.2g", c.Error)
+	return fmt.Sprintf("the first round learns the features' mean. Its reports have the clip and the ε of every other round. The other rounds train on features around that mean, of which a coordinate has the standard error %.2g", c.Error)
 }
 
 // rehearsed returns the examples around a mean of the features of some of them, with noise.

@@ -68,7 +68,7 @@ func TestRunsAreDecided(t *testing.T) {
 	if p, err := run.Promise(t.Context(), run.Affordable); err != nil || *p.Central > 1 || *p.Central < 0.95 || *p.Local != r.Epsilon || p.Participations != 4 {
 		t.Errorf("promises %+v, %v", p, err)
 	}
-	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 400 clients, each client up to 4 times" || len(run.Remarks()) != 1 || !strings.HasPrefix(run.Remarks()[0], "liars: crafted reports of 1 %") {
+	if got := run.String(); got != "mechanism "+run.Mechanism+": 4 rounds of 400 clients, each client up to 4 times" || len(run.Remarks()) != 1 || !strings.HasPrefix(run.Remarks()[0], "liars: 1 % of the clients") {
 		t.Errorf("%s, %v", got, run.Remarks())
 	}
 	if run, _ = decided(t, func(q *Request) { q.Mechanism, q.Rounds, q.Epsilon = coco.Name, 0, 1 }); run.Rounds != 30 {

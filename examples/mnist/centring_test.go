@@ -77,7 +77,7 @@ func TestARunTellsTheMeanOfTheFeatures(t *testing.T) {
 	if code := command.Run(t.Context(), "mnist", mnist, strings.Fields(line), command.Streams{Out: &screen, Err: io.Discard}); code != 0 {
 		t.Fatalf("exit code %d:\n%s", code, &screen)
 	}
-	for _, want := range []string{"features: the first round learns the mean", "\n    2 ", "\n   12 "} {
+	for _, want := range []string{"features: the first round learns the features' mean", "\n    2 ", "\n   12 "} {
 		if !strings.Contains(screen.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, &screen)
 		}

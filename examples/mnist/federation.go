@@ -32,7 +32,9 @@ type federation struct {
 	clients      *trainer.Clients
 	seed         trainer.Seed
 	bar          *progress.Bar
-	shown        string // beside the bar
+	live         bool   // there is no table
+	shown        string // beside the bar, where there is no table
+	began        time.Time
 	liars        *parties.Liars
 	parties.Site // nil until start
 	players      []*player
@@ -128,7 +130,7 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	if err != nil {
 		return nil, err
 	}
-	f.bar.Describe(f.shown)
+	f.bar.Describe(f.describe(i))
 	f.bar.Grow(2 * f.run.Cohort) // each encodes and sends
 	defer f.bar.Close()
 	group, playing := errgroup.WithContext(ctx)
@@ -144,6 +146,22 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	return f.Estimate(ctx, round.ID, true)
+}
+
+// describe says beside the bar how far the run is.
+func (f *federation) describe(i int) string {
+	if i == 0 {
+		f.began = time.Now()
+	}
+	if f.live {
+		return fmt.Sprintf("%s %d/%d", f.shown, i+1, f.run.Affordable)
+	}
+	left := ""
+	if i > 0 {
+		all := time.Since(f.began) / time.Duration(i) * time.Duration(f.run.Affordable-i)
+		left = fmt.Sprintf(" (%s left for the run)", all.Round(time.Second))
+	}
+	return fmt.Sprintf("round %d of %d%s, clients", i+1, f.run.Affordable, left)
 }
 
 // play is what the clients whose turns are first, …, last−1 do in a round: each joins it

@@ -105,7 +105,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	if err != nil {
 		return err
 	}
-	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, shown: "clients", liars: o.Liars}
+	f := &federation{run: run, model: model, clients: clients, seed: o.seed, bar: bar, live: o.live, liars: o.Liars}
 	defer func() { err = errors.Join(err, f.close()) }()
 	if err := f.start(ctx, o.Site(o.dashboard.Address, o.request.Delta, std.Err)); err != nil {
 		return err
@@ -113,6 +113,9 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 	pictures, labels := digits.Test.All(), digits.Test.Labels
 	if s.FeatureMean, err = f.centre(ctx, o.first, digits.Train.All(), pictures, o.check.X); err != nil {
 		return err
+	}
+	if f.held > 0 && !o.live {
+		fmt.Fprintf(std.Out, "round 1 of %d: the features' mean\n", run.Affordable)
 	}
 	test, err := model.NewEvaluator(min(500, len(labels)))
 	if err != nil {

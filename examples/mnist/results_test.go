@@ -41,7 +41,7 @@ func TestEveryMechanismTrainsAndWritesItsFiles(t *testing.T) {
 		}
 		text := stdout.String()
 		fitsATerminal(t, strings.ReplaceAll(text, dir, "out"))
-		for _, want := range []string{"round  accuracy", "test accuracy", "upload per client", runs} {
+		for _, want := range []string{"round  accuracy", "test accuracy", "upload per report", runs} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the output lacks %q:\n%s", mechanism, want, text)
 			}

@@ -30,7 +30,7 @@ func TestTheWholeRunFitsATerminal(t *testing.T) {
 		if warning := strings.Count(text, "       warning: "); strings.Count(text, "\n")+2*(1-warning) > 21 {
 			t.Errorf("%d lines, %d warnings:\n%s", strings.Count(text, "\n"), warning, text)
 		}
-		for _, want := range []string{"\ntrusted            nobody: local ε = 5, 3 rounds of 300 clients\n", " of 3 rounds)\n", "\ntest accuracy ", "(chance 0.10)\n", "\n  without privacy ", "\nupload per client "} {
+		for _, want := range []string{"\ntrusted            nobody: local ε = 5, 3 rounds of 300 clients\n", " of 3 rounds)\n", "\ntest accuracy ", "(chance 0.10)\n", "\n  without privacy ", "\nupload per report "} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}

@@ -60,7 +60,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.StringVar(&o.data, "data", "", "CSV `file` with a header, one row per client; every fifth row is for testing; empty: a generated table")
 	separator := f.String("separator", ",", "`character` between the cells of the file, such as ; or tab")
 	columns := f.String("columns", generatedColumns, "columns of the model with what is public about them, between commas: a range of numbers such as age=17..90, with a mean and a spread where they are known, age=17..90~40±15, or ~log where most numbers are small; a `list` of values such as sector=a|b, or a file of many, city=@cities.txt; city=#64 has any values share 64 buckets, and so has city=@cities.txt#64")
-	target := f.String("target", generatedTarget, "column to predict: two values for logistic regression, more for softmax regression, a range for linear regression")
+	target := f.String("target", generatedTarget, "column to predict, which the model does not see: two values for logistic regression, more for softmax regression, a range for linear regression")
 	f.StringVar(&o.expand, "expand", "", "features that are added to the columns, from public numbers alone: products, of each two columns and squares, or fourier:K, K random Fourier features, or fourier:K:SEED; empty: none")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
@@ -74,8 +74,10 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
-	if o.data != "" && !(command.Given(f, "columns") && command.Given(f, "target")) {
-		return o, fl.Invalid("--data", o.data, "needs --columns and --target, which say what is public")
+	for _, flag := range [][2]string{{"columns", "age=17..90,region=north|south"}, {"target", "income=low|high"}} {
+		if o.data != "" && !command.Given(f, flag[0]) {
+			return o, fl.Invalid("--"+flag[0], "", "must be given with --data: it says what is public, such as --%s %q", flag[0], flag[1])
+		}
 	}
 	if o.data == "" {
 		if err := command.Unused(f, "without --data", "separator"); err != nil {

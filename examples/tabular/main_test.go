@@ -42,7 +42,7 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 			t.Fatalf("%s: %v", c.target, err)
 		}
 		text := out.String()
-		for _, want := range []string{c.name, "plan: ", "privacy            none: the seed repeats the noise", "upload per client"} {
+		for _, want := range []string{c.name, "plan: ", "privacy            none: the seed repeats the noise", "upload per report"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: the output lacks %q:\n%s", c.target, want, text)
 			}
@@ -125,7 +125,8 @@ func TestHelpListsWhatThereIs(t *testing.T) {
 
 func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--data: got":          {"--data", "people.csv"},
+		"--columns: got":       {"--data", "people.csv", "--target", "class=a|b"},
+		"--target: got":        {"--data", "people.csv", "--columns", "age=1..2"},
 		"--mechanism: got":     {"--mechanism", "sumdp"},
 		"--trust: got":         {"--trust", "own-site"},
 		"--seed: got":          {"--trust", "two-servers", "--seed", "5"},

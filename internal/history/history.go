@@ -136,7 +136,7 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	if ratio < 1 {
 		ratio, comparison = 1/ratio, "more"
 	}
-	_, err := fmt.Fprintf(w, "upload per client  %.0f bytes; %.0f for a dense float32 gradient (%.4gx %s)\n", sent, dense, ratio, comparison)
+	_, err := fmt.Fprintf(w, "upload per report  %.0f bytes; %.0f for a dense float32 gradient (%.4gx %s)\n", sent, dense, ratio, comparison)
 	return err
 }
 

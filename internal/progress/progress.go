@@ -72,6 +72,7 @@ func (p *Bar) Grow(n int) {
 		progressbar.OptionSetVisibility(p.visible),
 		progressbar.OptionSetDescription(p.description),
 		progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(12), // of 80 columns: a description, counts and times have the rest
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
@@ -103,7 +104,7 @@ func (p *Bar) Step() {
 // say writes a line after the time that this bar took.
 func (p *Bar) say(taken time.Duration) {
 	left := time.Duration(float64(taken) * float64(p.total-p.done) / float64(p.done-p.before))
-	fmt.Fprintf(p.w, "%s: %d of %d, about %s left\n", cmp.Or(p.description, "working"), p.done, p.total, left.Round(time.Second))
+	fmt.Fprintf(p.w, "%s: %d of %d, about %s left\n", cmp.Or(p.description, "working"), p.done-p.before, p.total-p.before, left.Round(time.Second))
 }
 
 // Close erases the bar, to make room for results. What is announced later makes a

@@ -124,10 +124,10 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 	}
 	here := "No shuffler runs here."
 	if trust == plan.Shuffler {
-		here = "The first number is also what a shuffler learns that works together with the server."
+		here = "A shuffler that works together with the server learns more: it knows which reports are of one client."
 	}
 	return plan.Words{About: "curious server", Text: []string{
-		fmt.Sprintf("It guesses which label a client holds: %.1f %% right from the client's report, and %.1f %% behind an honest shuffler, as without any report (%d people who took no part).", 100*g.Right, 100*g.Blind, g.People),
+		fmt.Sprintf("It guesses which label a client holds, and is right for %.1f %% of %d people outside of the run from one report of each. Without a report, or behind an honest shuffler, it names the commonest label: %.1f %%.", 100*g.Right, g.People, 100*g.Blind),
 		here,
 	}}.Print(w)
 }

@@ -102,6 +102,9 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	if c.Live != nil {
 		lines = io.Discard
 	}
+	if _, err := fmt.Fprintf(lines, "every ε is of all that a %s has sent so far; s are seconds of the round\n", c.Run.Unit); err != nil {
+		return nil, err
+	}
 	table, err := history.New(lines, c.Measure, !c.Run.Trust.Local())
 	if err != nil {
 		return nil, err

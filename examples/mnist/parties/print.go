@@ -20,7 +20,7 @@ type holding struct {
 // Print writes against whom what holds for all reports of a client together, or for one server that nothing shuffles.
 func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
 	if !o.Apart {
-		return plan.Words{Text: []string{"No shuffler runs here: the central ε does not bind the demo's server."}}.Print(w)
+		return plan.Words{Text: []string{"No shuffler runs here. The central ε is what one would give, and does not bind the demo's server. Type --roles 3 to run one."}}.Print(w)
 	}
 	reports := "the one report of a client"
 	if p.Participations > 1 {
