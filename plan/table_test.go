@@ -173,7 +173,7 @@ func TestProofsArePlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := run.Opened.(fl.ProvedMechanism); !ok || !strings.Contains(strings.Join(run.Remarks(), "\n"), "of 1 % of the clients move a mean, if both servers are honest, by up to 0.015 times the clip") {
+	if _, ok := run.Opened.(fl.ProvedMechanism); !ok || !strings.Contains(strings.Join(run.Remarks(), "\n"), "1 % of the clients, with reports that they make up, can move a mean, if both servers are honest, by up to 0.015 times the clip.") {
 		t.Errorf("%T: %q", run.Opened, run.Remarks())
 	}
 	rows, err := q.Compare(t.Context())

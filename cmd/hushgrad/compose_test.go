@@ -51,6 +51,7 @@ type machine struct {
 	file    composeFile
 	ports   map[string]string // addresses by the port in the files
 	logs    map[string]*log
+	users   bool // services run as the users of the file
 }
 
 func newMachine(t *testing.T) *machine {
@@ -61,6 +62,7 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
+	m.users = os.Getuid() == 0 && reachable(m.dir)
 	binary, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +79,20 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// reachable says whether every user reaches a directory. A directory for temporary files may be its owner's alone.
+func reachable(dir string) bool {
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // host is where the test has a path of the machine.
@@ -130,7 +146,7 @@ func (m *machine) command(name string, args ...string) *exec.Cmd {
 		if err := os.MkdirAll(source, 0o755); err != nil { // as Docker makes a path that is not there
 			m.t.Fatal(err)
 		}
-		if os.Getuid() == 0 && !strings.HasPrefix(parts[0], "/") {
+		if m.users && !strings.HasPrefix(parts[0], "/") {
 			if err := os.Chown(source, containerUser, containerUser); err != nil {
 				m.t.Fatal(err)
 			}
@@ -154,7 +170,7 @@ func (m *machine) command(name string, args ...string) *exec.Cmd {
 	for key, value := range s.Environment {
 		c.Env = append(c.Env, key+"="+m.mapped(s, value))
 	}
-	if os.Getuid() == 0 {
+	if m.users {
 		user := &syscall.Credential{Uid: containerUser, Gid: containerUser}
 		if s.User != "" {
 			if _, err := fmt.Sscanf(s.User, "%d:%d", &user.Uid, &user.Gid); err != nil {
