@@ -15,19 +15,23 @@ import (
 	"github.com/hushgrad/hushgrad/sparse"
 )
 
-// readmesRun is what the run of README.md promises: go run ./examples/mnist --trust shuffler --clients 6000.
-func readmesRun(t *testing.T) plan.Promise {
+// publicDigits are n digits that nobody wrote, in features.
+func publicDigits(t *testing.T, name string, n int) *dataset.Public {
 	t.Helper()
-	f, err := dataset.OpenFeatures(t.Context(), dataset.EdgesCentred, nil)
+	f, err := dataset.OpenFeatures(t.Context(), name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, err := dataset.NewPublic(t.Context(), dataset.Digits, 10, f, dataset.ToRehearse, nil)
+	public, err := dataset.NewPublic(t.Context(), dataset.Digits, 10, f, n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := plan.Request{Mechanism: mechanisms.Auto, Trust: plan.Shuffler, Clients: 6000, PerClient: dataset.Pictures / 6000, Delta: 1e-6}
-	public.Fill(&q)
+	return public
+}
+
+// allRounds is what all rounds of a request's run promise together.
+func allRounds(t *testing.T, q plan.Request) (*plan.Run, plan.Promise) {
+	t.Helper()
 	run, err := q.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -36,35 +40,19 @@ func readmesRun(t *testing.T) plan.Promise {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return run, p
 }
 
-// What pages say in words about the demo's plan is what is planned, rounded up.
+// What pages say in words about the demo's plans is what is planned, rounded up.
 func TestPagesSayWhatTheDemoPlans(t *testing.T) {
-	f, err := dataset.OpenFeatures(t.Context(), dataset.DemoFeatures, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := dataset.NewPublic(t.Context(), dataset.Digits, 10, f, dataset.ToPlan, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned := func(mechanism string) (*plan.Run, plan.Promise) {
-		q := plan.Request{Mechanism: mechanism, Trust: plan.Shuffler, Clients: 60000, Delta: 1e-6}
-		public.Fill(&q)
-		q.Examples = nil // only the plan counts
-		run, err := q.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := run.Promise(t.Context(), run.Rounds)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return run, p
-	}
-	best := readmesRun(t)
-	run, p := planned("coco")
+	// README.md has go run ./examples/mnist --trust shuffler --clients 6000.
+	generated := plan.Request{Mechanism: mechanisms.Auto, Trust: plan.Shuffler, Clients: 6000, PerClient: dataset.Pictures / 6000, Delta: 1e-6}
+	publicDigits(t, dataset.EdgesCentred, dataset.ToRehearse).Fill(&generated)
+	_, best := allRounds(t, generated)
+	glyphs := plan.Request{Mechanism: "coco", Trust: plan.Shuffler, Clients: 60000, Delta: 1e-6}
+	publicDigits(t, dataset.DemoFeatures, dataset.ToPlan).Fill(&glyphs)
+	glyphs.Examples = nil // only the plan counts
+	run, p := allRounds(t, glyphs)
 	slots, err := run.Template.Params.Int(sparse.ParamSlots)
 	if err != nil {
 		t.Fatal(err)
