@@ -49,7 +49,7 @@ func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
 		{"no mean", Shuffler, 0, -0.02, -0.01},
 		{"a common mean, each client once", Nobody, 4, 0.02, 0.2},
 	} {
-		q := Request{Mechanism: "auto", Trust: c.trust, Clients: 20000, Rounds: 30, Budget: 1, Delta: 1e-6, Centred: true, Examples: apart(t, c.from), Force: true}
+		q := Request{Mechanism: "privunit", Trust: c.trust, Clients: 6000, Rounds: 16, Budget: 1, Delta: 1e-6, Centred: true, Examples: apart(t, c.from), Force: true}
 		if c.trust == Nobody {
 			q.Budget = 4
 		}
