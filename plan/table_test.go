@@ -233,6 +233,11 @@ func TestOwnNoiseIsPlanned(t *testing.T) {
 	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
 		t.Errorf("%+v, %v", rows, err)
 	}
+	sites := q
+	sites.Records, sites.Cohort = 5000, 0
+	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+		t.Errorf("with records: %+v, %v", rows, err)
+	}
 	for _, change := range []func(*Request){
 		func(q *Request) { q.OwnBudget = 0.9 }, func(q *Request) { q.Proof = hdsum.ProofPrio3 }, func(q *Request) { q.Trust = Nobody }, func(q *Request) { q.OwnBudget = math.NaN() },
 	} {
