@@ -57,7 +57,7 @@ func (s *shufflerFlags) keys(data string, logger *slog.Logger) (*seal.Keys, erro
 	if s.listen == "" {
 		return nil, nil
 	}
-	return s.seals.open(data, "reports of new rounds with a shuffler are sealed to the newest key", logger)
+	return s.seals.open(data, "reports of new rounds with a shuffler are sealed to the active key", logger)
 }
 
 // explain adds to the error of a server what flag is missing.

@@ -166,7 +166,7 @@ func (s *shuffleFlags) keys(logger *slog.Logger) (*seal.Keys, error) {
 	if s.seals.dir == "" && s.state.dir == noData {
 		return nil, nil
 	}
-	return s.seals.open(s.state.dir, "second shares of new rounds may be sealed to the newest key", logger)
+	return s.seals.open(s.state.dir, "second shares of new rounds may be sealed to the active key", logger)
 }
 
 // dial returns the connection to the server.

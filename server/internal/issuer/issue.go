@@ -214,7 +214,7 @@ func (i *Issuer) record(s *signing, b *journal.Batch) error {
 		return err
 	case string(signed) != string(s.sum[:]):
 		return fmt.Errorf("%w: %w", ErrIssued,
-			fl.Invalid("blinded_message", fmt.Sprintf("one with the SHA-256 %x", s.sum), "must be the one that this client has had signed under this key"))
+			fl.Invalid("blinded_message", fmt.Sprintf("one with the SHA-256 %x", s.sum), "must be the one that this client has had signed under this key: only the run that has that token, or a later one with its ledger (hushgrad encode --ledger FILE), can send its report"))
 	}
 	return nil
 }
