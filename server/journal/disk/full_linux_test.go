@@ -18,7 +18,7 @@ func TestARealFullDiskLosesNothing(t *testing.T) {
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(mount, 0)) })
+	t.Cleanup(func() { must(t, syscall.Unmount(mount, syscall.MNT_DETACH)) })
 	for name, minFree := range map[string]int64{"a look at the disk refuses": 4 << 20, "the disk refuses": 1} {
 		opts := small()
 		opts.MinFree = minFree
@@ -46,7 +46,7 @@ func TestADeletionFindsRoomOnARealFullDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=16m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(mount, 0)) })
+	t.Cleanup(func() { must(t, syscall.Unmount(mount, syscall.MNT_DETACH)) })
 	t.Run("", func(t *testing.T) { // closes the journal before it is unmounted
 		opts := small()
 		opts.MinFree = 1
