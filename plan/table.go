@@ -80,7 +80,7 @@ func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
 		sites := q
 		sites.Sparsity, sites.Proof, sites.OwnBudget = 0, "", 0 // of other trusts
-		if err := sites.validate(); err != nil { // before rows say that they are not served
+		if err := sites.validate(); err != nil {                // before rows say that they are not served
 			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
