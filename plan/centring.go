@@ -70,10 +70,15 @@ func (c *Centring) Answer(dst []float64, examples ...[]float64) {
 }
 
 // Mean is the mean of the features that a round has found. Where noise is large, it is nearer to 0 than the estimate is (James and Stein): a mean
-// that cannot be told from noise is 0.
+// that cannot be told from noise is 0. So are coordinates at which clients lie: see fl.Estimate.Suspects.
 func (c *Centring) Mean(e *fl.Estimate) []float64 {
 	mean := make([]float64, c.Features)
 	floats.AddScaled(mean, 1/c.Magnitude, e.Mean().Value[:c.Features])
+	for _, j := range e.Suspects {
+		if j < c.Features {
+			mean[j] = 0
+		}
+	}
 	shrink(mean, e.NoiseNorm/math.Sqrt(float64(len(e.Mean().Value)))/c.Magnitude)
 	return mean
 }

@@ -123,6 +123,12 @@ func TestAnswersAreNotClipped(t *testing.T) {
 		if e.NoiseNorm = 0; !floats.EqualApprox(c.Mean(e), mean, 1e-12) {
 			t.Errorf("%s: the mean is %v, want %v", name, c.Mean(e), mean)
 		}
+		e.Suspects = []int{3, 99}
+		without := append([]float64(nil), mean...)
+		if without[3] = 0; !floats.EqualApprox(c.Mean(e), without, 1e-12) {
+			t.Errorf("%s: the mean is %v where clients lie", name, c.Mean(e))
+		}
+		e.Suspects = nil
 		e.NoiseNorm = c.Magnitude * floats.Norm(mean, 2) * math.Sqrt(100./24) // noise as long as the mean
 		if got := c.Mean(e); floats.Norm(got, 2) > 1e-12 {
 			t.Errorf("%s: a mean that is as long as its noise is %v", name, got)

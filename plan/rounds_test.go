@@ -70,6 +70,9 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		}
 		seen[run.Rounds] = true
 		// The table of trusts is about the same run.
+		if c.budget < 1 {
+			continue
+		}
 		if rows, err := q.Compare(t.Context(), Shuffler, Server); err != nil || rows[0].Mechanism == privunit.Name && rows[0].Reports != want || rows[1].Reports != 30 {
 			t.Errorf("%+v: %v, rows %+v; want %d reports with the shuffler", c, err, rows, want)
 		}

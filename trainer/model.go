@@ -1,10 +1,8 @@
 package trainer
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	G "gorgonia.org/gorgonia"
@@ -94,18 +92,13 @@ func (m *Model) NewWorker(batch int) (*Worker, error) {
 	return &Worker{g}, nil
 }
 
-// NewEvaluator builds the forward half of that graph alone, once for each
-// processor. Errors are NewWorker's.
+// NewEvaluator builds the forward half of that graph alone. Errors are NewWorker's.
 func (m *Model) NewEvaluator(batch int) (*Evaluator, error) {
-	e := &Evaluator{}
-	for range runtime.GOMAXPROCS(0) {
-		g, err := newMachine(m, batch, byNothing)
-		if err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
-		e.machines = append(e.machines, g)
+	g, err := newMachine(m, batch, byNothing)
+	if err != nil {
+		return nil, err
 	}
-	return e, nil
+	return &Evaluator{[]*machine{g}}, nil
 }
 
 // NewExamples builds the graph that computes the gradients of single

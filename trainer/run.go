@@ -39,6 +39,8 @@ func Momentum(learningRate, momentum, averaging float64) Steps {
 type RunConfig struct {
 	// Rounds is the number of rounds, at least 1.
 	Rounds int
+	// Held is the number of rounds that were held before, about something else than gradients: the first round of the run has this number.
+	Held int
 	// Steps is what the server does with each mean.
 	Steps Steps
 	// Choose, if not nil, chooses the Steps of the whole run after the first round, and the
@@ -60,7 +62,7 @@ type RunConfig struct {
 // Progress is where a run stands after a round. The vectors are the run's own: they are
 // valid until After returns, and not to be changed.
 type Progress struct {
-	Round    int // from 0
+	Round    int // from RunConfig.Held on
 	Estimate *fl.Estimate
 	Params   []float64 // the last model, at which the next round's clients train
 	Average  []float64 // the model that counts
@@ -88,13 +90,16 @@ func Run(ctx context.Context, rounds Rounds, params []float64, c RunConfig) ([]f
 	if c.Rounds < 1 {
 		return nil, invalid("rounds", c.Rounds, "must be at least 1")
 	}
+	if c.Held < 0 {
+		return nil, invalid("held", c.Held, "must be at least 0")
+	}
 	r := &run{RunConfig: c, params: params}
 	if c.Choose == nil {
 		if err := r.start(c.Steps); err != nil {
 			return nil, err
 		}
 	}
-	for i := range c.Rounds {
+	for i := c.Held; i < c.Held+c.Rounds; i++ {
 		err := ctx.Err()
 		if err == nil {
 			err = r.round(ctx, rounds, i)

@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"errors"
+	"runtime"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
@@ -62,8 +63,8 @@ func (w *Worker) Gradient(dst, params []float64, x [][]float64, labels []int) (l
 func (w *Worker) Close() error { return w.m.close() }
 
 // Evaluator measures a model on labelled examples with graphs of fixed batch
-// size that have no backward half, one for each processor. It is not safe for
-// concurrent use: make one per goroutine.
+// size that have no backward half. It makes as many as there are processors and
+// batches. It is not safe for concurrent use: make one per goroutine.
 type Evaluator struct {
 	machines []*machine
 }
@@ -74,12 +75,20 @@ type Evaluator struct {
 // of processors. Arguments and errors are Worker.Gradient's. O(⌈n/B⌉) runs of
 // a graph.
 func (e *Evaluator) Evaluate(params []float64, x [][]float64, labels []int) (accuracy, loss float64, err error) {
-	if err := e.machines[0].load(params, x, labels); err != nil {
+	first := e.machines[0]
+	if err := first.load(params, x, labels); err != nil {
 		return 0, 0, err
 	}
-	losses, correct := make([]float64, len(x)), make([]int, len(e.machines))
-	batch := e.machines[0].batch
+	batch := first.batch
 	batches := (len(x) + batch - 1) / batch
+	for len(e.machines) < min(batches, runtime.GOMAXPROCS(0)) {
+		m, err := newMachine(first.net, batch, byNothing)
+		if err != nil {
+			return 0, 0, err
+		}
+		e.machines = append(e.machines, m)
+	}
+	losses, correct := make([]float64, len(x)), make([]int, len(e.machines))
 	var group errgroup.Group
 	for k, m := range e.machines {
 		from, to := batches*k/len(e.machines)*batch, min(len(x), batches*(k+1)/len(e.machines)*batch)

@@ -35,10 +35,10 @@ func from(least float64) [2]float64 {
 // figure draws accuracy against both kinds of ε. What others report has a panel of its own, with an
 // axis that holds all of it.
 func (s sweep) figure(cells []*cell, anchors []anchor) *figure.Figure {
-	shuffled := fmt.Sprintf("against a party that sees shuffled reports, δ = %g", s.delta)
+	untrusted := fmt.Sprintf("against whom the mechanism does not trust, δ = %g", s.delta) // readers of shuffled reports, either server, or all but the server
 	panels := []figure.Panel{
 		s.panel(cells, "against everybody, from one of a client's reports", "ε of one report", func(c *cell) *float64 { return c.course.local }),
-		s.panel(cells, shuffled, "ε of all rounds", func(c *cell) *float64 { return c.course.central }),
+		s.panel(cells, untrusted, "ε of all rounds", func(c *cell) *float64 { return c.course.central }),
 	}
 	if len(anchors) > 0 {
 		beside := panels[1]
@@ -53,6 +53,9 @@ func (s sweep) figure(cells []*cell, anchors []anchor) *figure.Figure {
 			beside.YRange[0] = min(beside.YRange[0], math.Floor(10*a.accuracy)/10)
 		}
 		panels = append(panels, beside)
+	}
+	if len(panels[0].Series) == 0 { // no mechanism has a local ε
+		panels = panels[1:]
 	}
 	return &figure.Figure{Panels: panels, Columns: len(panels), ErrorBars: experiment.ErrorBars}
 }

@@ -63,9 +63,13 @@ func TestAnchorsAreForMNISTOnly(t *testing.T) {
 			t.Errorf("%d clients share 10 pictures: %t, want %t", clients, got, want)
 		}
 	}
-	central := 0.5
+	local, central := 4., 0.5
 	cells := []*cell{{task: &task{features: "edges"}, contender: contender{name: "auto"}, outcomes: outcomesOf(0.93), course: course{central: &central}}}
 	s.features = []string{"edges"}
+	if f := s.figure(cells, nil); len(f.Panels) != 1 || f.Columns != 1 {
+		t.Errorf("%d panels without a local ε", len(f.Panels))
+	}
+	cells[0].course.local = &local
 	if f := s.figure(cells, nil); len(f.Panels) != 2 {
 		t.Errorf("%d panels without anchors", len(f.Panels))
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 	"github.com/hushgrad/hushgrad/trainer/features"
@@ -160,12 +159,13 @@ func (t *task) run(ctx context.Context, r recipe, rng *rand.Rand) (out outcome, 
 		return outcome{}, err
 	}
 	defer func() { err = errors.Join(err, means.Close()) }()
+	held := 0
 	if r.centring != nil {
-		r.rounds, means = r.rounds-1, later{means}
+		held = 1
 	}
 	reports := int64(0)
 	average, err := trainer.Run(ctx, means, params, trainer.RunConfig{
-		Rounds: r.rounds,
+		Held: held, Rounds: r.rounds - held,
 		After: func(p trainer.Progress) error {
 			reports += p.Estimate.Reports
 			return nil
@@ -225,13 +225,6 @@ func (t *task) timed(ctx context.Context, env experiment.Env, key string, r reci
 		return outcome{}, 0, fmt.Errorf("%s: %w", key, err)
 	}
 	return outcome{accuracy: values[0], bytes: values[1], noise: values[2], rate: values[3]}, values[4], nil
-}
-
-// later are rounds after a first one.
-type later struct{ rounds }
-
-func (l later) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
-	return l.rounds.Mean(ctx, round+1, params)
 }
 
 // deal gives the training pictures to the clients.

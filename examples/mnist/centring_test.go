@@ -54,7 +54,7 @@ func TestTheFirstRoundIsAboutTheFeatures(t *testing.T) {
 		}
 	}
 	// The next cohort, not the first one again, has this gradient at a model of zeros: (p − y)·x, shifted so that its L1 norm is the smallest.
-	e, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+	e, err := f.Mean(t.Context(), 1, make([]float64, f.model.Dim()))
 	if err != nil {
 		t.Fatal(err)
 	}

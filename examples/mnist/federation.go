@@ -116,9 +116,8 @@ func (f *federation) gradients(p *player) trainer.Gradients {
 }
 
 // Mean holds a round: publish the model and the mean of the features, open the round, let the cohort take part, and read
-// the estimate of its mean gradient. Rounds that were held before count.
+// the estimate of its mean gradient.
 func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Estimate, error) {
-	i += f.held
 	var model bytes.Buffer
 	if err := npy.Write(&model, slices.Concat(params, f.mean)); err != nil {
 		return nil, err

@@ -271,7 +271,7 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	now.Gradients = gradients
 	test = expand.of(scale.of(test))
 	done, err := training.Config{
-		Run: run, Rounds: after{rounds, prepared.rounds}, Held: prepared.rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
+		Run: run, Rounds: rounds, Held: prepared.rounds, First: make([]float64, t.dim), Measure: t.measure, Bytes: rounds.Bytes,
 		Evaluate: func(params []float64) (score, loss float64, err error) { return t.evaluate(params, test) },
 	}.Train(ctx, w)
 	if done == nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -234,14 +233,3 @@ func (s *scaling) prepare(run *plan.Run) (p preparation) {
 
 // stages are gradients that change during a run.
 type stages struct{ trainer.Gradients }
-
-// after are rounds that go on where others ended.
-type after struct {
-	trainer.Rounds
-	rounds int
-}
-
-// Mean implements trainer.Rounds.
-func (a after) Mean(ctx context.Context, round int, params []float64) (*fl.Estimate, error) {
-	return a.Rounds.Mean(ctx, a.rounds+round, params)
-}

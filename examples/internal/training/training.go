@@ -112,11 +112,10 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	o.table = table
 	began, sent, scores := time.Now(), c.Bytes(), []float64{o.Before}
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
-		Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
-		Steps:  trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
-		Check:  checks.better, Suspects: checks.suspects,
+		Held: c.Held, Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
+		Steps: trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
+		Check: checks.better, Suspects: checks.suspects,
 		After: func(p trainer.Progress) error {
-			p.Round += c.Held
 			score, loss, err := c.Evaluate(p.Average)
 			if err == nil && c.Show != nil {
 				err = c.Show(p, o.Before, score, loss)
