@@ -15,8 +15,12 @@ import (
 // pass fails once in 10^8.
 func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
 	const clients, run, delta = 4, 30, 1e-6
+	budgets := []float64{1}
+	if *long {
+		budgets = append(budgets, 8)
+	}
 	for _, c := range []struct{ dim, rounds int }{{650, 300}, {10_000, 30}, {1_000_000, 1}} {
-		for _, budget := range []float64{1, 8} {
+		for _, budget := range budgets {
 			planned, err := Request{
 				Mechanism: "auto", Trust: TwoServers, Dim: c.dim, Clients: clients, Cohort: clients, Rounds: run, Budget: budget, Delta: delta, L1: 1, L2: 1,
 			}.Run(t.Context())

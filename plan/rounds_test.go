@@ -49,11 +49,16 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		}
 		return rounds
 	}
-	seen := map[int]bool{}
-	for _, c := range []struct {
+	type federation struct {
 		clients int
 		budget  float64
-	}{{6000, 0.25}, {60_000, 0.25}, {60_000, 1}} {
+	}
+	federations := []federation{{6000, 0.25}, {60_000, 0.25}}
+	if *long {
+		federations = append(federations, federation{60_000, 1})
+	}
+	seen := map[int]bool{}
+	for _, c := range federations {
 		q := base
 		q.Clients, q.Budget = c.clients, c.budget
 		run, err := q.Run(t.Context())
@@ -77,8 +82,8 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 			t.Errorf("%+v: %v, rows %+v; want %d reports with the shuffler", c, err, rows, want)
 		}
 	}
-	if len(seen) != 3 {
-		t.Errorf("rounds %v, want 30, 60 and 120", seen)
+	if len(seen) != len(federations) {
+		t.Errorf("rounds %v, want 30, 60 and, with -long, 120", seen)
 	}
 	for _, c := range []struct {
 		zeroShot      float64
@@ -109,7 +114,7 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 // The number of rounds follows from the noise of the mechanism that rehearsals choose, and not from coco's, which has the smaller error
 // where gradients are clipped much.
 func TestRoundsFollowFromTheChosenMechanism(t *testing.T) {
-	if testing.Short() {
+	if !*long {
 		t.Skip("rehearses three runs")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{8}))

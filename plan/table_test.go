@@ -235,7 +235,9 @@ func TestOwnNoiseIsPlanned(t *testing.T) {
 	}
 	sites := q
 	sites.Records, sites.Cohort = 5000, 0
-	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+	if !*long {
+		t.Log("sites are compared with -long")
+	} else if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
 		t.Errorf("with records: %+v, %v", rows, err)
 	}
 	for _, change := range []func(*Request){

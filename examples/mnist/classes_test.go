@@ -47,7 +47,11 @@ func barred(t *testing.T, dir, name string, n, classes int) {
 // Clients' pictures may have any number of classes, some of them rare: the model learns, and its chance, its size and what is known beforehand are of
 // so many classes.
 func TestOtherNumbersOfClasses(t *testing.T) {
-	for _, classes := range []int{2, 12, 300} {
+	numbers := []int{2, 12}
+	if *long {
+		numbers = append(numbers, 300)
+	}
+	for _, classes := range numbers {
 		dir, out := t.TempDir(), t.TempDir()
 		barred(t, dir, "train", 1200, classes)
 		barred(t, dir, "t10k", 300, classes)
