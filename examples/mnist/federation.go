@@ -40,6 +40,7 @@ type federation struct {
 	players      []*player
 	bytes        atomic.Int64 // of all reports so far
 	held         int          // rounds that were not about gradients
+	suspects     int          // coordinates with an alarm in them
 	mean         []float64    // of the features, once it is known
 }
 
@@ -99,7 +100,7 @@ func (f *federation) centre(ctx context.Context, first []float64, vectors ...[][
 	if err != nil {
 		return nil, err
 	}
-	f.held, f.mean = 1, c.Mean(e)
+	f.held, f.suspects, f.mean = 1, len(e.Suspects), c.Mean(e)
 	for _, some := range vectors {
 		plan.Around(f.mean, some...)
 	}

@@ -127,7 +127,7 @@ func (o options) train(ctx context.Context, model *trainer.Model, run *plan.Run,
 		live = func(accuracy string) { f.shown = accuracy }
 	}
 	s.Outcome, err = training.Config{
-		Run: run, Rounds: f, Held: f.held, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
+		Run: run, Rounds: f, Held: f.held, Suspects: f.suspects, First: o.first, Measure: history.Accuracy, Live: live, Bytes: f.bytes.Load, Check: o.check,
 		Bare:     &training.Bare{Model: model, X: digits.Train.All(), Labels: digits.Train.Labels, PerRound: digits.Train.Len() / run.Clients * run.Cohort, Steps: o.bare},
 		Evaluate: func(params []float64) (float64, float64, error) { return test.Evaluate(params, pictures, labels) },
 		Show: func(p trainer.Progress, before, accuracy, loss float64) error {

@@ -20,11 +20,13 @@ import (
 
 // Config is a run and how to measure it. All fields are required but those that say otherwise.
 type Config struct {
-	Run     *plan.Run
-	Rounds  trainer.Rounds
-	First   []float64 // the first model
-	Held    int       // rounds of the run that were held before Train, about something else than gradients
-	Measure history.Measure
+	Run    *plan.Run
+	Rounds trainer.Rounds
+	First  []float64 // the first model
+	Held   int       // rounds of the run that were held before Train, about something else than gradients
+	// Suspects is the number of coordinates at which more reports agreed in those rounds than honest clients send.
+	Suspects int
+	Measure  history.Measure
 	// Evaluate measures a model on examples that no client holds.
 	Evaluate func(params []float64) (score, loss float64, err error)
 	// Show, if not nil, shows a round elsewhere, too. before is the first model's score.
@@ -73,7 +75,7 @@ const lostNote = `       warning: the means of the last rounds cannot be disting
 
 // alarmNote is printed once, below the first round with an alarm.
 const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
-       clients send: %d. Steps leave them out. A false alarm: 1 in 10^6 rounds.
+       clients send: %d. Means leave them out. A false alarm: 1 in 10^6 rounds.
 `
 
 // publicAlarmNote is printed once, below the first round with an alarm by public examples.
@@ -110,6 +112,17 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		return nil, err
 	}
 	o.table = table
+	alarm := func(coordinates int) (err error) {
+		if coordinates > 0 {
+			if o.Alarms++; o.Alarms == 1 {
+				_, err = fmt.Fprintf(w, alarmNote, coordinates)
+			}
+		}
+		return err
+	}
+	if err := alarm(c.Suspects); err != nil {
+		return nil, err
+	}
 	began, sent, scores := time.Now(), c.Bytes(), []float64{o.Before}
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
 		Held: c.Held, Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
@@ -134,12 +147,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 			if c.Live != nil {
 				c.Live(o.live())
 			}
-			if n := len(p.Estimate.Suspects); n > 0 {
-				if o.Alarms++; o.Alarms == 1 {
-					_, noted := fmt.Fprintf(w, alarmNote, n)
-					err = errors.Join(err, noted)
-				}
-			}
+			err = errors.Join(err, alarm(len(p.Estimate.Suspects)))
 			if n := len(p.Suspects); n > 0 {
 				if o.PublicAlarms++; o.PublicAlarms == 1 {
 					o.PublicAlarm = o.Trained
