@@ -277,7 +277,7 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	if done == nil {
 		return err
 	}
-	return errors.Join(o.finish(context.WithoutCancel(ctx), t, scale, done, w), err)
+	return errors.Join(o.finish(context.WithoutCancel(ctx), t, scale, done, test.y, w), err)
 }
 
 // held are rounds somewhere.

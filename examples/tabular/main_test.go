@@ -48,9 +48,10 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 			}
 		}
 		var summary struct {
-			Score   float64  `json:"test_score"`
-			Central *float64 `json:"epsilon_central"`
-			Seed    uint64   `json:"seed"`
+			Score     float64  `json:"test_score"`
+			Commonest *float64 `json:"commonest_class"`
+			Central   *float64 `json:"epsilon_central"`
+			Seed      uint64   `json:"seed"`
 		}
 		raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 		if err == nil {
@@ -58,6 +59,10 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 		}
 		if err != nil || summary.Score < c.least || summary.Central != nil || summary.Seed != 7 {
 			t.Errorf("%s: %+v, %v, want a score of at least %g, no ε and the seed", c.target, summary, err, c.least)
+		}
+		if common := summary.Commonest; (common == nil) != (c.picture == "r2.png") || common != nil &&
+			(*common >= summary.Score || *common < 1/float64(strings.Count(c.target, "|")+1) || !strings.Contains(text, fmt.Sprintf("(the commonest class alone has %.4f)", *common))) {
+			t.Errorf("%s: the commonest class has %v:\n%s", c.target, common, text)
 		}
 		f, err := os.Open(filepath.Join(dir, "coefficients.csv"))
 		if err != nil {

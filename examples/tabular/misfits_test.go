@@ -110,6 +110,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		"a repeated value":        {tableOf(header, ",", "\n", nil), columns, "income=LOW|LOW", nil, `--target: got "income=LOW|LOW", rule: must list each value once, and LOW is there twice`, nil},
 		"a repeated column":       {tableOf("age,income,income", ",", "\n", nil), "age=17..90", target, nil, `must have the column "income" once: rename one of them in the file`, nil},
 		"names in upper case":     {tableOf("Age,Sector,Income", ",", "\n", nil), columns, target, nil, `must have the column "age" (did you mean "Age"?)`, nil},
+		"a name with a slip":      {tableOf("aeg,sector,income", ",", "\n", nil), columns, target, nil, `must have the column "age" (did you mean "aeg"?)`, nil},
 		"an old encoding":         {tableOf(header, ",", "\n", put(1, "priv\xe9", every(500, 3))), columns, target, nil, "line 5, column sector: got \"priv\\xe9\", rule: must be UTF-8", nil},
 		"two bytes a letter":      {"\xff\xfea\x00g\x00e\x00", columns, target, nil, "must be UTF-8: convert the file", nil},
 		"old line ends":           {tableOf(header, ",", "\r", nil), columns, target, nil, "has a carriage return alone", nil},

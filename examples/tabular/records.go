@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -123,9 +124,9 @@ func (in *records) find(header []string) error {
 		case !utf8.ValidString(all):
 			return fl.Invalid("header", shortened(all), notUTF8)
 		case i < 0:
-			var similar []string
-			if k := slices.IndexFunc(header, func(name string) bool { return strings.EqualFold(name, c.name) }); k >= 0 {
-				similar = []string{fmt.Sprintf("%q", header[k])}
+			similar := command.Similar(header, c.name)
+			for k, name := range similar {
+				similar[k] = strconv.Quote(name)
 			}
 			return fl.Invalid("header", shortened(all), "must have the column %q%s", c.name, command.Meant(similar))
 		case slices.Contains(header[i+1:], c.name):

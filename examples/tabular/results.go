@@ -18,14 +18,20 @@ type summary struct {
 	Task      string  `json:"task"`
 	Measure   string  `json:"measure"`
 	TestScore float64 `json:"test_score"`
+	// Commonest is the share of the test rows in the commonest class, which a model that ignores its columns would get right; null for numbers.
+	Commonest *float64 `json:"commonest_class"`
 	*training.Outcome
 	Data   string `json:"data"`
 	Expand string `json:"expand"` // as the flag says it: all that a party needs to compute the features
 }
 
 // finish prints and writes what a run led to.
-func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, w io.Writer) error {
-	if err := done.Print(ctx, w, "", ""); err != nil {
+func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, test []float64, w io.Writer) error {
+	common, remark := o.schema.commonest(test), ""
+	if common != nil {
+		remark = fmt.Sprintf("  (the commonest class alone has %.4f)", *common)
+	}
+	if err := done.Print(ctx, w, remark, ""); err != nil {
 		return err
 	}
 	simulated := ""
@@ -42,7 +48,7 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 			return err
 		}
 	}
-	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Outcome: done, Data: o.data, Expand: o.expand}
+	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Commonest: common, Outcome: done, Data: o.data, Expand: o.expand}
 	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
 	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
 		err := command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })

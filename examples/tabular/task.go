@@ -121,6 +121,19 @@ func softmax(s schema) (task, error) {
 	}, nil
 }
 
+// commonest is the share of the commonest class, or nil for numbers.
+func (s schema) commonest(y []float64) *float64 {
+	if s.target.values == nil {
+		return nil
+	}
+	rows := make([]int, len(s.target.values))
+	for _, class := range labels(y) {
+		rows[class]++
+	}
+	share := float64(slices.Max(rows)) / float64(len(y))
+	return &share
+}
+
 func labels(y []float64) []int {
 	out := make([]int, len(y))
 	for i, v := range y {
