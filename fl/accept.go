@@ -56,11 +56,8 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		if pinned == nil {
 			return t, p.CheckShuffled(r, t.Guarantee, t.Central)
 		}
-		switch { // what the client counted on
-		case p.Shuffled != nil && r.Shuffler == "":
-			err = fmt.Errorf("%w; without a shuffler: %w", err, pinned)
-		case p.Shuffled != nil:
-			err = fmt.Errorf("%w; behind its shuffler: %w", err, pinned)
+		if p.Shuffled != nil { // what the client counted on comes first
+			err = fmt.Errorf("%w; of the report alone: %w", pinned, err)
 		}
 		return Terms{}, err
 	}

@@ -65,13 +65,13 @@ func TestARefusalNamesThePinThatDoesNotFit(t *testing.T) {
 		kept := round
 		change()
 		_, err := a.Accept(policy, round, amplified{bounds: new(int)})
-		if !errors.Is(err, ErrPolicy) || !errors.As(err, &first) || first.Param != "epsilon" || !strings.Contains(err.Error(), "; behind its shuffler: ") || !strings.Contains(err.Error(), pin+": got") {
+		if !errors.Is(err, ErrPolicy) || !errors.As(err, &first) || first.Param != pin || !strings.Contains(err.Error(), "; of the report alone: fl: refused by the client's policy: epsilon: got 5") {
 			t.Errorf("%s: %v", pin, err)
 		}
 		round = kept
 	}
 	round.Shuffler = ""
-	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || !strings.HasSuffix(err.Error(), `; without a shuffler: fl: refused by the client's policy: shuffler: got "", rule: must be one that the policy pins: "b.example, a.example"`) {
+	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || !strings.HasPrefix(err.Error(), `fl: refused by the client's policy: shuffler: got "", rule: must be one that the policy pins: "b.example, a.example"; of the report alone: `) {
 		t.Errorf("without a shuffler: %v", err)
 	}
 }
