@@ -56,9 +56,14 @@ type monitor struct {
 }
 
 // listen opens the listener, nil for none. ready says in words what is wrong.
-func (m *monitoring) listen(figures prometheus.Gatherer, ready func() error, own *tlsfile.Certificate, logger *slog.Logger) (*monitor, error) {
+func (m *monitoring) listen(figures *prometheus.Registry, ready func() error, own *tlsfile.Certificate, logger *slog.Logger) (*monitor, error) {
 	if m.address == "" {
 		return nil, nil
+	}
+	if own != nil {
+		figures.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "hushgrad_certificate_expiry_timestamp_seconds", Help: "When the certificate that the process shows ends, in Unix time. It is read anew when its file changes.",
+		}, func() float64 { return float64(own.Expires().Unix()) }))
 	}
 	var security *tls.Config
 	if m.readers.ca != "" {

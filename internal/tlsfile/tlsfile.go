@@ -85,6 +85,18 @@ func (c *Certificate) CheckValid(at time.Time) error {
 	return nil
 }
 
+// Expires returns when the first certificate of the chain ends, as the files are now.
+func (c *Certificate) Expires() time.Time {
+	now := c.files.current()
+	ends := now.Leaf.NotAfter
+	for _, der := range now.Certificate[1:] {
+		if issuer, err := x509.ParseCertificate(der); err == nil && issuer.NotAfter.Before(ends) {
+			ends = issuer.NotAfter
+		}
+	}
+	return ends
+}
+
 // Config returns the settings of a listener that shows the certificate. It speaks TLS 1.3
 // alone.
 func (c *Certificate) Config() *tls.Config {

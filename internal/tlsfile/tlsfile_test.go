@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,13 +31,18 @@ type issued struct {
 
 func issue(t *testing.T, name string) issued {
 	t.Helper()
+	return issueFor(t, name, time.Hour)
+}
+
+func issueFor(t *testing.T, name string, valid time.Duration) issued {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(valid), IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -226,6 +232,29 @@ func TestOlderTLSIsRefused(t *testing.T) {
 	for at, ok := range map[time.Duration]bool{-2 * time.Hour: false, 0: true, 2 * time.Hour: false} {
 		if err := c.CheckValid(time.Now().Add(at)); (err == nil) != ok {
 			t.Errorf("valid in %v: %v, want %t", at, err, ok)
+		}
+	}
+}
+
+// A chain ends with its first certificate that does, whichever it is, and a new file counts at once.
+func TestExpires(t *testing.T) {
+	f, short, long := newFiles(t), issueFor(t, "short", time.Hour), issueFor(t, "long", 9*time.Hour)
+	write(t, f.chain, short.chain)
+	write(t, f.key, short.key)
+	c, err := LoadCertificate(f.chain, f.key, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range []struct {
+		chain, key []byte
+		in         time.Duration
+	}{
+		{short.chain, short.key, time.Hour}, {long.chain, long.key, 9 * time.Hour}, {slices.Concat(long.chain, short.chain), long.key, time.Hour},
+	} {
+		write(t, f.chain, now.chain)
+		write(t, f.key, now.key)
+		if left := time.Until(c.Expires()); (left - now.in).Abs() > time.Minute {
+			t.Errorf("the chain ends in %v, want %v", left, now.in)
 		}
 	}
 }
