@@ -239,7 +239,7 @@ func TestTheCoreKnowsNoBroker(t *testing.T) {
 		t.Error("server/jetstream builds no client of a broker: it is elsewhere, and this test looks at the wrong place")
 	}
 	if slices.Contains(cluster.Deps, "github.com/nats-io/nats-server/v2/server") {
-		t.Error("server/jetstream builds a broker, which internal/broker alone is to do")
+		t.Error("server/jetstream builds a broker, which cmd/hushgrad-broker alone is to do")
 	}
 }
 
