@@ -4,7 +4,12 @@ go 1.26.0
 
 replace github.com/hushgrad/hushgrad => ../
 
-require github.com/hushgrad/hushgrad v0.0.0-00010101000000-000000000000
+replace github.com/hushgrad/hushgrad/cmd/hushgrad-broker => ../cmd/hushgrad-broker
+
+require (
+	github.com/hushgrad/hushgrad v0.0.0-00010101000000-000000000000
+	github.com/hushgrad/hushgrad/cmd/hushgrad-broker v0.0.0-00010101000000-000000000000
+)
 
 require (
 	github.com/bufbuild/protocompile v0.14.1

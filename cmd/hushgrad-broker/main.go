@@ -6,9 +6,6 @@
 // and hushgrad serve --nats nats://127.0.0.1:4222 --nats-replicas 1. One machine alone needs no broker.
 package main
 
-import (
-	"github.com/hushgrad/hushgrad/internal/broker"
-	"github.com/hushgrad/hushgrad/internal/command"
-)
+import "github.com/hushgrad/hushgrad/internal/command"
 
-func main() { command.Main("hushgrad-broker", broker.Run) }
+func main() { command.Main("hushgrad-broker", run) }

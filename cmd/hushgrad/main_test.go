@@ -143,6 +143,16 @@ func (l *log) addresses(t *testing.T, n int) (addresses []string) {
 	return nil
 }
 
+// waitFor waits until the log says something.
+func (l *log) waitFor(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(l.String(), text); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the log does not say %q: %s", text, l)
+		}
+	}
+}
+
 // run starts hushgrad serve and returns the addresses it answers on, in either
 // order.
 func run(t *testing.T, args ...string) []string {

@@ -2,39 +2,63 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
+	"flag"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/seal"
 )
 
-// testCluster is a cluster on one broker in this process.
+// brokerURL is where the tests below find a broker. TestFromWithin in cmd/hushgrad-broker/cluster starts one, and runs
+// these tests with it.
+var brokerURL = flag.String("broker", "", "`URL` of a NATS broker with JetStream, for the tests that need one")
+
+// testCluster is a cluster of its own at the broker.
 func testCluster(t testing.TB, cfg Config) *Cluster {
 	t.Helper()
-	node, err := broker.Start(broker.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
+	if *brokerURL == "" {
+		t.Skip("needs -broker: go test ./cmd/hushgrad-broker/cluster -run TestFromWithin starts one")
 	}
-	t.Cleanup(node.Close)
-	nc, err := node.Connect(Options()...)
+	nc, err := nats.Connect(*brokerURL, Options()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	cfg.Replicas, cfg.Logger = 1, slog.New(slog.DiscardHandler)
+	cfg.Name, cfg.Replicas, cfg.Logger = rand.Text(), 1, slog.New(slog.DiscardHandler)
 	c, err := Connect(t.Context(), nc, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { c.remove(t) })
 	return c
+}
+
+// remove deletes all streams of a cluster.
+func (c *Cluster) remove(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	streams := c.js.StreamNames(ctx)
+	for name := range streams.Name() {
+		if !strings.Contains(name, c.cfg.Name) {
+			continue
+		}
+		if err := c.js.DeleteStream(ctx, name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := streams.Err(); err != nil {
+		t.Error(err)
+	}
 }
 
 func testKeys(t testing.TB) *seal.Keys {

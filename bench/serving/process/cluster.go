@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	flag "github.com/spf13/pflag"
 
-	"github.com/hushgrad/hushgrad/internal/broker"
+	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
 	"github.com/hushgrad/hushgrad/server/journal/disk"

@@ -1,4 +1,4 @@
-package broker
+package main
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 
 	flag "github.com/spf13/pflag"
 
+	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
-// Run is the command hushgrad-broker: a broker until ctx ends.
-func Run(ctx context.Context, args []string, std command.Streams) error {
+// run is the command: a broker until ctx ends.
+func run(ctx context.Context, args []string, std command.Streams) error {
 	f := flag.NewFlagSet("hushgrad-broker", flag.ContinueOnError)
 	f.SetOutput(std.Out)
-	cfg := Config{Logger: slog.New(slog.NewTextHandler(std.Err, nil))}
+	cfg := broker.Config{Logger: slog.New(slog.NewTextHandler(std.Err, nil))}
 	f.StringVar(&cfg.Dir, "data", "", "`directory` where messages are kept; required unless the file of --config says it")
 	f.StringVar(&cfg.Listen, "listen", "", "loopback `address` for members and the shuffler; 127.0.0.1:4222 when neither it nor --config is given")
 	f.StringVar(&cfg.File, "config", "", "configuration `file` of nats-server, with routes to other brokers, TLS and accounts")
@@ -38,7 +39,7 @@ func Run(ctx context.Context, args []string, std command.Streams) error {
 	if cfg.Listen != "" && !loopback(cfg.Listen) {
 		return fl.Invalid("--listen", cfg.Listen, "must be a loopback address with a port: others need TLS and accounts, which --config has")
 	}
-	b, err := Start(cfg)
+	b, err := broker.Start(cfg)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
-package main
+package cluster_test
 
 import (
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,8 @@ func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
 	if !*long {
 		t.Skip("waits for seconds")
 	}
+	build(t)
+	t.Parallel()
 	dir := t.TempDir()
 	broker, keys, upstream := freeAddress(t), filepath.Join(dir, "keys"), freeAddress(t)
 	member := runRole(t, "serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--shuffler-listen", upstream, "--seal-keys", keys,
@@ -28,8 +29,8 @@ func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
 		l.waitFor(t, "connection refused")
 		l.waitFor(t, "waiting for a connection to the brokers")
 	}
-	monitor := "http://" + regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(member.String())[1]
-	if status, text := page(t, http.DefaultClient, monitor+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, errNotMet.Error()) {
+	monitor := "http://" + member.find(t, monitoringAt)
+	if status, text := page(t, monitor+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "waiting for the brokers: a majority of them is needed") {
 		t.Errorf("%d %q while the brokers are away", status, text)
 	}
 	startBroker(t, broker)
@@ -39,7 +40,7 @@ func TestMembersWaitForBrokersThatComeLater(t *testing.T) {
 	member.waitFor(t, "shard taken")
 	shuffler.waitFor(t, "msg=serving")
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if status, text := page(t, http.DefaultClient, monitor+"/readyz"); status == http.StatusOK {
+		if status, text := page(t, monitor+"/readyz"); status == http.StatusOK {
 			break
 		} else if time.Now().After(end) {
 			t.Fatalf("%d %q with brokers", status, text)

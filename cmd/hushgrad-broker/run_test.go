@@ -1,4 +1,4 @@
-package broker_test
+package main
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/internal/command"
 )
 
@@ -20,7 +19,7 @@ func TestTheCommandServes(t *testing.T) {
 	log, written := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- broker.Run(ctx, []string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, command.Streams{Out: io.Discard, Err: written})
+		ended <- run(ctx, []string{"--data", t.TempDir(), "--listen", "127.0.0.1:0"}, command.Streams{Out: io.Discard, Err: written})
 		_ = written.Close()
 	}()
 	line := make([]byte, 1<<10)
@@ -53,7 +52,7 @@ func TestTheCommandRefusesWrongCalls(t *testing.T) {
 		"must be a loopback addre": {"--data", t.TempDir(), "--config", "absent.conf", "--listen", ":4222"},
 	} {
 		var out bytes.Buffer
-		if err := broker.Run(ctx, args, command.Streams{Out: &out, Err: &out}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(ctx, args, command.Streams{Out: &out, Err: &out}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)
 		}
 	}

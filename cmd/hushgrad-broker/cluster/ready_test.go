@@ -1,4 +1,4 @@
-package jetstream_test
+package cluster_test
 
 import (
 	"strings"

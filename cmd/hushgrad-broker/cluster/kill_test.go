@@ -1,9 +1,10 @@
-package jetstream_test
+package cluster_test
 
 import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"net"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,7 +21,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
-	"github.com/hushgrad/hushgrad/server/internal/servertest"
 )
 
 var (
@@ -132,21 +132,39 @@ func withKey(t *testing.T, f *farm, r fl.Round) fl.Round {
 // oneServer returns the estimate of a server without a cluster from the same reports.
 func oneServer(t *testing.T, f *farm, c *crowd) *fl.Estimate {
 	t.Helper()
-	s, err := servertest.Start(server.Config{Seal: f.keys, Logger: quiet()})
+	s, err := server.New(server.Config{Seal: f.keys, Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	operator := client.NewOperator(s.Conn())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, server.Listeners{Clients: l}) }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	operator := client.NewOperator(conn)
 	if opened, err := operator.OpenRound(t.Context(), c.round); err != nil || !reflect.DeepEqual(opened, c.round) {
 		t.Fatalf("%v: another round: %v", err, opened)
 	}
 	for part := range slices.Chunk(c.sealed, 4096) {
-		if err := c.forward(t.Context(), s.Conn(), part); err != nil {
+		if err := c.forward(t.Context(), conn, part); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.complete(t.Context(), s.Conn()); err != nil {
+	if err := c.complete(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
 	e, err := operator.Estimate(t.Context(), c.round.ID, true)

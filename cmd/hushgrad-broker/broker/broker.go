@@ -1,5 +1,5 @@
-// Package broker runs a NATS server in the process, with JetStream. Use it for tests, and as hushgrad-broker for a
-// cluster without other brokers. Start with [Start].
+// Package broker runs a NATS server in the process, with JetStream. The program hushgrad-broker is one, and tests and
+// measurements start some. Start with [Start].
 package broker
 
 import (

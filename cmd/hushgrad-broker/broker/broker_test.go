@@ -19,7 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hushgrad/hushgrad/internal/broker"
+	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
 )
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -1,4 +1,4 @@
-package jetstream_test
+package cluster_test
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -15,13 +16,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hushgrad/hushgrad/internal/broker"
+	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
@@ -41,7 +43,7 @@ func TestMain(m *testing.M) {
 	role := map[string]func(context.Context, string) error{"node": nodeRole, "member": memberRole}[os.Getenv(roleEnv)]
 	if role == nil {
 		_ = flag.Set("test.parallel", "8") // parallel tests wait. A value on the command line is read later
-		os.Exit(m.Run())
+		os.Exit(runTests(m))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -153,22 +155,30 @@ type taking struct {
 	at time.Time
 }
 
+// nextPort is below the ports that systems give to whoever asks for any, so that no other test is given
+// the port of an address that is free until somebody listens.
+var nextPort atomic.Uint32
+
+func init() { nextPort.Store(20_000 + rand.Uint32N(10_000)) }
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nextPort.Add(1)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // freeAddresses returns addresses at which nobody listens.
 func freeAddresses(t *testing.T, n int) (addresses []string) {
 	t.Helper()
-	var held []net.Listener
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, l)
-		addresses = append(addresses, l.Addr().String())
-	}
-	for _, l := range held {
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		addresses = append(addresses, freeAddress(t))
 	}
 	return addresses
 }

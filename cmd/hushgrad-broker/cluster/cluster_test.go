@@ -1,4 +1,4 @@
-package jetstream_test
+package cluster_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
 	_ "github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/broker"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -48,14 +48,7 @@ func startParty(t *testing.T, shards int) *party {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &party{t: t, broker: node, keys: keys, address: l.Addr().String()}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	p := &party{t: t, broker: node, keys: keys, address: freeAddress(t)}
 	p.cluster = p.connect(jetstream.Config{Shards: shards, Replicas: 1, Lanes: 2, Logger: quiet()})
 	return p
 }
