@@ -143,7 +143,7 @@ func wrongArrow(from, to string) string {
 		return err.Error()
 	case own == other: // the compiler refuses circles
 	case low >= high:
-		return fmt.Sprintf("%s is on floor %d and %s on floor %d: remove the import, or move a package in floors of internal/structure/structure_test.go",
+		return fmt.Sprintf("%s is on floor %d and %s on floor %d: remove the import, or move a package in floors of bench/structure/structure_test.go",
 			from, high, to, low)
 	}
 	return ""

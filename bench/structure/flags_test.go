@@ -23,7 +23,7 @@ var (
 )
 
 // aboutOneDash are tests that write flags with one dash, to see them refused or found.
-var aboutOneDash = []string{"internal/command/flags_test.go", "internal/structure/flags_test.go", "beam/main_test.go"}
+var aboutOneDash = []string{"internal/command/flags_test.go", "bench/structure/flags_test.go", "beam/main_test.go"}
 
 // flagNames returns the names of the flags of a text's program, and the ends of names that are put together.
 func flagNames(text string) (names, ends []string) {
