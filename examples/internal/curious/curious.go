@@ -122,12 +122,16 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 	if g == nil {
 		return nil
 	}
-	here := "No shuffler runs here."
-	if trust == plan.Shuffler {
-		here = "A shuffler that works together with the server learns more: it knows which reports are of one client."
+	text := []string{
+		fmt.Sprintf("From one report it guesses the client's label. Tried on %d people outside of the run, it is right for %.1f %%.", g.People, 100*g.Right),
+		fmt.Sprintf("Without a report it names the commonest label, and is right for %.1f %%.", 100*g.Blind),
+		"Other attacks may find more, up to what ε allows.",
 	}
-	return plan.Words{About: "curious server", Text: []string{
-		fmt.Sprintf("It guesses which label a client holds, and is right for %.1f %% of %d people outside of the run from one report of each. Without a report, or behind an honest shuffler, it names the commonest label: %.1f %%.", 100*g.Right, g.People, 100*g.Blind),
-		here,
-	}}.Print(w)
+	if trust == plan.Shuffler {
+		text = []string{
+			fmt.Sprintf("An honest shuffler hides whose a report is: the server can only name the commonest label, and is right for %.1f %% of %d people outside of the run.", 100*g.Blind, g.People),
+			fmt.Sprintf("Together with the shuffler it guesses the label from one report, and is right for %.1f %%, and for more from all reports of a client.", 100*g.Right),
+		}
+	}
+	return plan.Words{About: "curious server", Text: text}.Print(w)
 }

@@ -71,12 +71,15 @@ func TestSharesAndSumsAreNotGuessedFrom(t *testing.T) {
 
 func TestGuessesAreSaidInWords(t *testing.T) {
 	g := &Guesses{People: 1000, Right: 0.362, Blind: 0.121}
-	for trust, want := range map[plan.Trust]string{plan.Nobody: "No shuffler runs here.", plan.Shuffler: "works together with the server learns more"} {
+	for trust, want := range map[plan.Trust]string{
+		plan.Nobody:   "From one report it guesses the client's label. Tried on 1000 people outside of the run, it is right for 36.2 %. Without a report it names the commonest label, and is right for 12.1 %. Other attacks may find more",
+		plan.Shuffler: "the server can only name the commonest label, and is right for 12.1 % of 1000 people outside of the run. Together with the shuffler it guesses the label from one report, and is right for 36.2 %, and for more",
+	} {
 		var out strings.Builder
 		if err := g.Print(&out, trust); err != nil {
 			t.Fatal(err)
 		}
-		if flat := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(flat, want) || !strings.Contains(flat, "is right for 36.2 % of 1000 people outside of the run from one report of each. Without a report, or behind an honest shuffler, it names the commonest label: 12.1 %.") {
+		if flat := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(flat, want) {
 			t.Errorf("%s", out.String())
 		}
 	}
