@@ -119,13 +119,13 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	}
 	run := &Run{Trust: q.Trust, Unit: Client, Liars: q.Liars, smooth: q.Smooth}
 	q.Mechanism = q.resolved()
+	if IsSum(q.Mechanism) && q.Epsilon == 0 {
+		q.Budget = cmp.Or(q.Budget, 1)
+	}
 	if q.Records > 0 {
 		run.Unit, q.PerClient = Record, 1
 		if isGaussian(q.Mechanism) {
 			run.Records = q.Records
-			if q.Epsilon == 0 {
-				q.Budget = cmp.Or(q.Budget, 1)
-			}
 		} else {
 			q.Clients = q.Records
 		}
@@ -226,13 +226,10 @@ const (
 	sumRate = 20 * 2           // for gradients of norm 1
 )
 
-// sumWithin returns the ε of a round of a sum, 1 without a budget. With one it is the largest, up to a share of 1e-4, at
-// which the rounds of a client have at most this central ε together.
+// sumWithin returns the ε of a round of a sum: the largest, up to a share of 1e-4, at which the rounds of a client have at
+// most this central ε together.
 func (run *Run) sumWithin(ctx context.Context, budget, delta float64, r fl.Round) (float64, error) {
 	k := run.participations()
-	if budget == 0 {
-		return 1, nil
-	}
 	if k == 1 {
 		return budget, nil
 	}

@@ -38,8 +38,14 @@ func TestNobodyIsTrusted(t *testing.T) {
 	}
 }
 
-// Two servers are asked for by trust or by mechanism.
+// Two servers are asked for by trust or by mechanism. Where no ε is, all rounds have 1 together, also of sums in one place.
 func TestTwoServersAreTrusted(t *testing.T) {
+	for _, mechanism := range []string{hdsum.SharesName, hdsum.Name} {
+		run, _ := decided(t, func(q *Request) { q.Trust, q.Mechanism = "", mechanism })
+		if p, err := run.Promise(t.Context(), run.Affordable); err != nil || run.Budget != 1 || run.Affordable != run.Rounds || p.Participations < 2 || !(*p.Central <= 1 && *p.Central > 0.99) {
+			t.Errorf("%s, nothing given: %+v, %v", mechanism, p, err)
+		}
+	}
 	for _, change := range []func(*Request){func(q *Request) { q.Trust = TwoServers }, func(q *Request) { q.Trust, q.Mechanism = "", hdsum.SharesName }} {
 		if run, _ := decided(t, change); run.Mechanism != hdsum.SharesName || run.Trust != TwoServers {
 			t.Errorf("%+v", run)

@@ -16,9 +16,14 @@ type misfits struct {
 	columns []column // the last is the target
 	place   string   // what the number of a row means: "line" of a file, "row" of a generated table
 	rows    int
-	counts  [][ignored + 1]tally // by column and fit
-	// spelled has, for a value of a list, a cell that differs from it in upper and lower case alone.
-	spelled []map[string]string
+	counts  [][ignored + 1]tally  // by column and fit
+	spelled []map[string]spelling // by column and value of its list
+}
+
+// spelling is about cells that differ from a value in upper and lower case alone.
+type spelling struct {
+	cell        string // the first of them
+	other, same int    // cells that do, and that do not
 }
 
 // tally counts cells. It keeps the first of them.
@@ -32,7 +37,7 @@ func newMisfits(s schema, place string) *misfits {
 	m := &misfits{columns: s.columns(), place: place}
 	m.counts = make([][ignored + 1]tally, len(m.columns))
 	for range m.columns {
-		m.spelled = append(m.spelled, map[string]string{})
+		m.spelled = append(m.spelled, map[string]spelling{})
 	}
 	return m
 }
@@ -42,6 +47,12 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 	m.rows++
 	for i, c := range m.columns {
 		if how[i] == fits {
+			if c.values != nil {
+				value := strings.TrimSpace(cells[i])
+				s := m.spelled[i][value]
+				s.same++
+				m.spelled[i][strings.Clone(value)] = s
+			}
 			continue
 		}
 		t := &m.counts[i][how[i]]
@@ -53,8 +64,11 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 		}
 		cell := strings.TrimSpace(cells[i])
 		for _, v := range c.values {
-			if strings.EqualFold(v, cell) && m.spelled[i][v] == "" {
-				m.spelled[i][v] = strings.Clone(cell)
+			if s := m.spelled[i][v]; strings.EqualFold(v, cell) {
+				if s.other++; s.other == 1 {
+					s.cell = strings.Clone(cell)
+				}
+				m.spelled[i][v] = s
 			}
 		}
 	}
@@ -132,22 +146,25 @@ func (m *misfits) about(i int) (out []sentence) {
 	return out
 }
 
-// meant asks for the cells' spelling where upper and lower case alone differ.
+// meant asks for the cells' spelling where upper and lower case alone differ, and more rows would fit it. Where fewer would, it
+// says which cell is to be mended.
 func (m *misfits) meant(i int) string {
-	if len(m.spelled[i]) == 0 {
-		return ""
-	}
-	c := m.columns[i]
-	if c.file != "" { // its values
-		i := slices.IndexFunc(c.values, func(v string) bool { return m.spelled[i][v] != "" })
-		return command.Meant([]string{fmt.Sprintf("%q", shortened(c.values[i]))})
-	}
-	c.values = slices.Clone(c.values)
+	c, mend := m.columns[i], ""
+	values := slices.Clone(c.values)
 	for k, v := range c.values {
-		if cell := m.spelled[i][v]; cell != "" {
-			c.values[k] = cell
+		switch s := m.spelled[i][v]; {
+		case s.other > s.same && c.file != "": // its values
+			return command.Meant([]string{fmt.Sprintf("%q", shortened(v))})
+		case s.other > s.same:
+			values[k] = s.cell
+		case s.other > 0 && mend == "":
+			mend = fmt.Sprintf(" (write %q as %q in the rows)", shortened(s.cell), shortened(v))
 		}
 	}
+	if slices.Equal(values, c.values) {
+		return mend
+	}
+	c.values = values
 	return command.Meant([]string{fmt.Sprintf("%q", shortened(c.String()))})
 }
 

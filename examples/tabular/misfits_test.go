@@ -87,7 +87,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		}), columns, target, nil, "", []string{"800 rows of ", "people.csv for training, 200 for testing",
 			`10 of 1000 rows: age is not from 17 to 90 (first: line 9, "120"); the nearest end stands for it`,
 			`10 of 1000 rows: age is not a number (first: line 10, "n/a"); the centre of its column stands for it`,
-			`50 of 1000 rows: sector is not public, private or none (first: line 7, "NONE"); zeros stand for it (did you mean "sector=public|private|NONE"?)`}},
+			`50 of 1000 rows: sector is not public, private or none (first: line 7, "NONE"); zeros stand for it (write "NONE" as "none" in the rows)`}},
 		"a column of other values": {tableOf(header, ",", "\n", put(1, "Public", always)), columns, target, nil,
 			`--columns: got "sector=public|private|none", rule: must fit at least 50 % of the rows: 1000 of 1000 rows: sector is not public, private or none (first: line 2, "Public"); mend the description or the rows (did you mean "sector=Public|private|none"?)`, nil},
 		"numeric targets beyond the range": {tableOf(header, ",", "\n", put(0, "91", every(200, 4))), "sector=public|private|none", "age=17..90", nil, "",

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -52,7 +53,7 @@ type Outcome struct {
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
 	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
 	Refused        int     `json:"steps_refused"`              // by the check on public examples
-	Lost           bool    `json:"lost"`                       // trainer.Progress.Lost, of some round in which the score was not above the score a quarter of the run before, and less than half of what the first model lacks was gained
+	Lost           bool    `json:"lost_in_noise"`              // trainer.Progress.Lost, of some private round in which the score was not above the score a quarter of the run before, and less than a quarter of what the first model lacks was gained
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -162,7 +163,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 				}
 			}
 			scores = append(scores, score)
-			if p.Lost && !o.Lost && score-o.Before < (1-o.Before)/2 && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
+			if p.Lost && !o.Lost && !math.IsInf(c.Run.Template.Epsilon, 1) && score-o.Before < (1-o.Before)/4 && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
 				o.Lost = true
 				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)
 				err = errors.Join(err, noted)
