@@ -1,6 +1,13 @@
 // The controls of the page "What does ε cost me?". The answers are the planner's, which cost-worker.js runs: it is
 // loaded when a control is moved for the first time. Without it the page shows what the command prints.
 
+const demo = { weights: 1970, classes: 10, rounds: 30 };
+
+const models = {
+  digits: `digits, as the demo learns them: ${demo.weights} weights`,
+  own: "a model of mine: d weights",
+};
+
 /** Round numbers between two powers of ten. */
 function numbers(from, to, mantissas) {
   const all = [];
@@ -42,17 +49,19 @@ const style = Object.assign(document.createElement("link"), { rel: "stylesheet",
 document.head.append(style);
 await new Promise((resolve) => (style.onload = style.onerror = resolve));
 const box = document.getElementById("cost");
-box.innerHTML = `<form>${Object.entries(sliders).map(([name, { label, values, first }]) => `
-  <label for="cost-${name}"><span>${label}</span> <output for="cost-${name}"></output></label>
-  <input type="range" id="cost-${name}" name="${name}" min="0" max="${values.length - 1}" value="${values.indexOf(first)}">`).join("")}
+box.innerHTML = `<form>
+  <fieldset><legend>What is learned</legend>${Object.entries(models).map(([name, label]) => `
+    <label><input type="radio" name="model" value="${name}"${name === "digits" ? " checked" : ""}> ${label}</label>`).join("")}
+  </fieldset>${Object.entries(sliders).map(([name, { label, values, first }]) => `
+  <div><label for="cost-${name}"><span>${label}</span> <output for="cost-${name}"></output></label>
+  <input type="range" id="cost-${name}" name="${name}" min="0" max="${values.length - 1}" value="${values.indexOf(first)}"></div>`).join("")}
   <fieldset><legend>The clients trust</legend>${Object.entries(trusts).map(([name, { label }]) => `
     <label><input type="radio" name="trust" value="${name}"${name === "shuffler" ? " checked" : ""}> ${label}</label>`).join("")}
   </fieldset></form>
-  <p class="state" role="status">Move a control: the planner is loaded then, about 3 MB. It runs in this tab, and sends nothing.</p>
+  <p class="state" role="status">Move a control: the planner is loaded then, about 5 MB. It runs in this tab, and sends nothing.</p>
   <progress aria-label="Planning"></progress>
   <div class="answer" hidden><dl></dl>
-    <table><caption>The same ε for each trust. Noise is of the whole run, over the length of a gradient.</caption>
-      <thead><tr><th scope="col">trust</th><th scope="col">noise</th><th scope="col">bytes sent</th><th scope="col">ε against everybody</th></tr></thead><tbody></tbody></table>
+    <table><caption></caption><thead></thead><tbody></tbody></table>
     <p>The command that prints these numbers, with <code>-o json</code> all digits:<br><code class="command"></code></p></div>`;
 
 const part = (selector) => box.querySelector(selector);
@@ -63,14 +72,27 @@ let timer;
 
 /** What the controls say. */
 function question() {
-  const request = Object.fromEntries(Object.entries(sliders).map(([name, { values }]) => [name, values[form.elements[name].value]]));
-  return { ...request, l1: l1Of(request.dim), l2: 1, delta: 1e-6 };
+  const { dim, ...request } = positions();
+  const of = form.elements.model.value === "digits" ? { digits: true, rounds: demo.rounds, quick: true } : { dim, l1: l1Of(dim), l2: 1 };
+  return { ...request, ...of, delta: 1e-6 };
+}
+
+/** Where the sliders are. */
+function positions() {
+  return Object.fromEntries(Object.entries(sliders).map(([name, { values }]) => [name, values[form.elements[name].value]]));
+}
+
+/** The command that answers a question. */
+function commandOf({ digits, rounds, clients, dim, l1, l2, budget }) {
+  const of = digits ? `--features edges-centred --rounds ${rounds} --quick` : `--dim ${dim} --l1 ${l1} --l2 ${l2}`;
+  return `hushgrad account plan ${of} --trust server --clients ${clients} --budget ${budget}`;
 }
 
 const spoken = (x) => x.toLocaleString("en");
 
 function showControls() {
-  const now = question();
+  const now = positions();
+  form.elements.dim.parentElement.hidden = form.elements.model.value === "digits";
   for (const name of Object.keys(sliders)) {
     const input = form.elements[name];
     input.setAttribute("aria-valuetext", spoken(now[name]));
@@ -88,12 +110,24 @@ function number(x, text = rounded(x)) {
 const times = (x) => `${number(x)} times the length of a gradient`;
 const bytes = (x) => `${number(x)} ${x === 1 ? "byte" : "bytes"}`;
 
-function details({ plan, epsilons: [total, everybody, report] }, { dim }) {
+/** An accuracy with the error of a single run, as the command prints them. */
+function accuracy({ accuracy, error }) {
+  return `${number(accuracy, accuracy.toFixed(3))} ± ${number(error, (Math.ceil(1000 * error) / 1000).toFixed(3))}`;
+}
+
+function expected(e) {
+  if (!e) return "It depends on your data, which neither this page nor <code>hushgrad account plan --dim</code> knows. A program of yours has a run rehearsed on public examples of yours: <code>plan.NewExamples</code>";
+  const beside = `Without privacy as many rounds reach ${number(e.without_privacy, e.without_privacy.toFixed(3))}, and guessing reaches ${number(1 / demo.classes)}`;
+  return `${accuracy(e)}: a single run is within this 95 times in 100. ${beside}. It is rehearsed on ${e.on}. On other pictures it is another number`;
+}
+
+function details({ plan, epsilons: [total, everybody, report] }, { dim = demo.weights }) {
   const { against, learns } = trusts[plan.trust];
   const perWeight = plan.error_of_run / Math.sqrt(dim);
   const delta = plan.delta > 0 ? `, with δ = ${plan.delta}` : ", with δ = 0";
   const said = [
-    ["Noise of the mean, all rounds together", times(plan.error_of_run) + (plan.error_of_run > 1 ? ". It hides any signal: take more clients, a larger ε, fewer weights, or another trust" : "")],
+    ["Accuracy to expect", expected(plan.expected_accuracy)],
+    ["Noise of the mean, all rounds together", times(plan.error_of_run) + (plan.error_of_run > 1 && !plan.expected_accuracy ? ". It hides any signal: take more clients, a larger ε, fewer weights, or another trust" : "")],
     ["Noise of one round's mean", times(plan.error_of_round)],
     ["Noise of one weight, all rounds together", `${number(perWeight)}. A gradient of length 1 has ${number(1 / Math.sqrt(dim))} in an average weight`],
     ["A client sends", `${plan.reports === 1 ? `one report of ${bytes(plan.bytes)}` : `${number(plan.reports)} reports of ${bytes(plan.bytes / plan.reports)}, ${bytes(plan.bytes)} together`}, by ${plan.mechanism}`],
@@ -112,14 +146,16 @@ function showAnswer(asked) {
   const trust = form.elements.trust.value;
   const whole = answers[trust];
   if (whole) part("dl").innerHTML = whole.plan.mechanism ? details(whole, asked) : `<dt>This trust does not serve here</dt><dd>${whole.plan.why}</dd>`;
+  part("caption").textContent = `The same ε for each trust.${asked.digits ? " Accuracy is expected on generated pictures." : ""} Noise is of the whole run, over the length of a gradient.`;
+  part("thead").innerHTML = `<tr>${["trust", ...(asked.digits ? ["accuracy"] : []), "noise", "bytes sent", "ε against everybody"].map((c) => `<th scope="col">${c}</th>`).join("")}</tr>`;
   part("tbody").innerHTML = Object.entries(trusts).map(([name, { label }]) => {
     const { plan, epsilons } = answers[name] ?? {};
     const cells = plan?.mechanism
-      ? [number(plan.error_of_run), number(plan.bytes), epsilons[1] === null ? "none" : number(plan.epsilon_against_everybody, epsilons[1])]
-      : Array(3).fill(plan ? "–" : "…");
+      ? [...(asked.digits ? [accuracy(plan.expected_accuracy)] : []), number(plan.error_of_run), number(plan.bytes), epsilons[1] === null ? "none" : number(plan.epsilon_against_everybody, epsilons[1])]
+      : Array(asked.digits ? 4 : 3).fill(plan ? "–" : "…");
     return `<tr data-trust="${name}"${name === trust ? ' aria-current="true"' : ""}><th scope="row">${label}</th>${cells.map((c) => `<td>${c}</td>`).join("")}</tr>`;
   }).join("");
-  part(".command").textContent = `hushgrad account plan --trust server --clients ${asked.clients} --dim ${asked.dim} --l1 ${asked.l1} --l2 ${asked.l2} --budget ${asked.budget}`;
+  part(".command").textContent = commandOf(asked);
   part("dl").classList.toggle("stale", !whole);
   if (whole) show(true);
 }
@@ -139,7 +175,10 @@ function say(text, waits) {
 /** Says the answer to those who do not see it. */
 function planned(asked) {
   const { plan } = known.get(JSON.stringify(asked) + form.elements.trust.value);
-  say(plan.mechanism ? `Planned: noise is ${rounded(plan.error_of_run)} times the length of a gradient.` : "Planned.", false);
+  const e = plan.expected_accuracy;
+  if (!plan.mechanism) say("Planned.", false);
+  else if (e) say(`Planned: the accuracy to expect is ${e.accuracy.toFixed(3)}, on ${e.on}.`, false);
+  else say(`Planned: noise is ${rounded(plan.error_of_run)} times the length of a gradient.`, false);
 }
 
 function stop() {
@@ -176,7 +215,7 @@ function ask() {
       known.set(key + data.trust, data);
       return showAnswer(asked);
     }
-    part(".state").textContent = `Planning: ${trusts[data.trust].label}…`;
+    part(".state").textContent = `${asked.digits ? "Planning and rehearsing" : "Planning"}: ${trusts[data.trust].label}…`;
     part("progress").value = data.done / data.all;
   };
   worker.postMessage({ request: asked, trusts: missing });

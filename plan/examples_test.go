@@ -38,3 +38,28 @@ func TestClippedGradientsNeedNotBeWrittenOut(t *testing.T) {
 		}
 	}
 }
+
+// Quick rehearsals say about the same, for many clients and for few with many examples. Rehearsals are counted.
+func TestQuickRehearsalsSayAboutTheSame(t *testing.T) {
+	for _, c := range []struct{ clients, perClient int }{{60000, 1}, {100, 600}} {
+		var seen counter
+		q := Request{Clients: c.clients, PerClient: c.perClient, Rounds: 12, Budget: 8, Delta: 1e-6, Examples: apart(t, 0)}
+		q.Dim = q.Examples.Dim()
+		whole, err := q.Compare(t.Context(), Server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Quick, q.Progress = true, &seen
+		quick, err := q.Compare(t.Context(), Server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := whole[0].Expected, quick[0].Expected
+		if off := math.Abs(a.Accuracy - b.Accuracy); off == 0 || off > min(a.Error, b.Error) || a.Accuracy < 0.5 {
+			t.Errorf("%d clients: %v, and quickly %v", c.clients, a, b)
+		}
+		if seen.done.Load() != rehearsals+1 || seen.all.Load() != rehearsals+1 {
+			t.Errorf("%d of %d rehearsals are counted, want all of %d", seen.done.Load(), seen.all.Load(), rehearsals+1)
+		}
+	}
+}

@@ -60,12 +60,19 @@ const rehearsals = 5
 // leastOfRound: noise grows with the number of coordinates, and the error of the choice does not.
 const (
 	gradientsOfRound = 4096
+	quickOfRound     = gradientsOfRound / 4 // see Request.Quick
 	valuesOfRound    = 1 << 23
 	leastOfRound     = 256
 )
 
 // lookedAt is about how many examples a rehearsed round looks at.
-func lookedAt(dim int) int { return min(gradientsOfRound, max(leastOfRound, valuesOfRound/dim)) }
+func lookedAt(dim int, quick bool) int {
+	most := gradientsOfRound
+	if quick {
+		most = quickOfRound
+	}
+	return min(most, max(leastOfRound, valuesOfRound/dim))
+}
 
 // rehearsal is a run on public examples. Each client has examples of its own as long as there are enough.
 type rehearsal struct {
@@ -79,6 +86,8 @@ type rehearsal struct {
 	steps, plain      Steps // plain is without privacy
 	centring          *Centring
 	train, overlooked int // how many examples clients draw from, and how many more they would have
+	quick             bool
+	progress          Progress // may be nil
 }
 
 // noise is the randomness of one round's mean.
@@ -117,6 +126,9 @@ func (r rehearsal) expect(ctx context.Context) (*Expected, error) {
 	e := &Expected{On: cmp.Or(r.on.name, "public examples"), Before: r.on.accuracy(r.on.byClass(r.first), r.on.test())}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
+	if r.progress != nil {
+		r.progress.Grow(rehearsals + 1)
+	}
 	for i := range scores {
 		group.Go(func() (err error) {
 			scores[i], corrections[i], err = r.once(ctx, rand.New(rand.NewPCG(rehearsalSeed, uint64(i))))
@@ -150,15 +162,21 @@ const rehearsalSeed = 0x68757368
 // knows them better than others: the accuracy with endless examples is between the accuracy on those that it meets and the
 // accuracy on those that it never meets, and the correction goes half of the way in the share of examples that are missing.
 func (r rehearsal) once(ctx context.Context, rng *rand.Rand) (accuracy, correction float64, err error) {
+	if r.progress != nil {
+		defer r.progress.Step()
+	}
 	dim := len(r.first)
 	params, velocity := r.on.byClass(r.first), make([]float64, dim)
 	average, weight := make([]float64, dim), 0.
 	p := make([]float64, r.on.classes)
 	grad, mean, shares, squares := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
 	order := rng.Perm(len(r.on.x) - r.on.held)[:r.train]
-	looked := lookedAt(dim)
+	looked := lookedAt(dim, r.quick)
 	some := min(r.cohort, max(16, looked/r.perClient))
 	each := min(r.perClient, looked)
+	if r.quick { // of few clients with many examples
+		each = min(each, max(1, looked/some))
+	}
 	shrunk := r.clip.order == 1
 	// The gradient of one example is a product of two short vectors. Where no coordinate is looked at alone, it need not be written out.
 	short := each == 1 && r.clip.top == 0 && r.noise.reports == 0
@@ -253,6 +271,7 @@ func (run *Run) rehearse(ctx context.Context, q Request) (*rehearsal, error) {
 	r := &rehearsal{
 		on: q.Examples, first: run.First(q.first()), perClient: max(1, q.PerClient), clients: cmp.Or(run.Records, run.Clients), cohort: run.vectors(), rounds: run.Affordable,
 		clip: run.clipping(), noise: noise, steps: run.Steps, plain: q.plainSteps(run.Rounds), centring: run.Centring,
+		quick: q.Quick, progress: q.Progress,
 	}
 	if run.Expected, err = r.expect(ctx); err != nil || run.Outlook == nil || run.Outlook.Factor == 0 || !run.Expected.Useless() {
 		return r, err

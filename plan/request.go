@@ -69,6 +69,8 @@ type Request struct {
 	// Examples are public ones of the task, where it is softmax regression: the run is rehearsed on them, which Run.Expected is the result
 	// of. Where Public is nil, it is their Sample, and Dim is theirs.
 	Examples *Examples
+	// Quick has rehearsals look at a fourth of the examples in each round. They are faster, and a little less sure. It has no effect without Examples.
+	Quick bool
 	// PerClient is how many examples a client holds; 0: one. First is the public model that the run starts from; nil: zeros. They have
 	// no effect without Examples.
 	PerClient int
@@ -87,7 +89,7 @@ type Request struct {
 	// Seed is not 0 where all randomness of the run comes from a seed, for experiments. Such
 	// a run is planned like any other and promises nothing.
 	Seed uint64
-	// Progress is as in Training.
+	// Progress is as in Training. It counts rehearsals, too.
 	Progress Progress
 }
 

@@ -196,7 +196,7 @@ func (r *Row) gaussian(ctx context.Context, q Request) error {
 	r.Expected, err = rehearsal{
 		on: q.Examples, first: first.First(q.first()), perClient: max(1, q.PerClient), clients: vectors, cohort: vectors, rounds: q.Rounds,
 		clip: wholeClip(share * q.L2), noise: noise{deviation: deviation}, steps: rule.clipped(share).steps(deviation, q.L2, q.Rounds), plain: q.plainSteps(q.Rounds),
-		centring: q.centring(q.Rounds, share*q.L2, 0, deviation),
+		centring: q.centring(q.Rounds, share*q.L2, 0, deviation), quick: q.Quick, progress: q.Progress,
 	}.expect(ctx)
 	return err
 }

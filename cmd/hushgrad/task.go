@@ -50,7 +50,7 @@ func (t *task) validate() error {
 	case !own && (t.l1 != 0 || t.l2 != 0):
 		return fl.Invalid("--l1 and --l2", fmt.Sprintf("%g and %g", t.l1, t.l2), "need --dim: norms are of gradients of one length")
 	case own:
-		return command.Unused(t.flags, "with --dim: nothing is known of the task beside its norms", "features", "public", "classes", "per-client")
+		return command.Unused(t.flags, "with --dim: nothing is known of the task beside its norms", "features", "public", "classes", "per-client", "quick")
 	}
 	return nil
 }

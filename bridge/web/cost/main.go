@@ -1,8 +1,8 @@
 //go:build js
 
 // Command cost is the planner for the page docs/cost.md of the site. Change it when the page asks something else. Start with
-// docs/site/cost.py, which builds it. The global function planTrust takes a plan.Request in JSON and a function
-// that is called with the steps done and the steps in all. It returns a plan.Row in JSON, for the request's trust.
+// docs/site/cost.py, which builds it. The global function planTrust takes a question in JSON and a function
+// that is called with the steps done and the steps in all. It returns a plan.Row in JSON, for the question's trust.
 package main
 
 import (
@@ -11,8 +11,17 @@ import (
 	"sync/atomic"
 	"syscall/js"
 
+	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/plan"
 )
+
+// question is what the page asks.
+type question struct {
+	plan.Request
+	// Digits says that generated digits are learned, in the features of the demo: what hushgrad account plan rehearses
+	// with --features edges-centred. The request's Dim and norms then have no effect.
+	Digits bool
+}
 
 func main() {
 	js.Global().Set("planTrust", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -26,16 +35,40 @@ func main() {
 }
 
 // planTrust compares a single trust.
-func planTrust(request string, progress plan.Progress) ([]byte, error) {
-	q := plan.Request{Progress: progress}
-	if err := json.Unmarshal([]byte(request), &q); err != nil {
+func planTrust(asked string, progress plan.Progress) ([]byte, error) {
+	ctx := context.Background()
+	q := question{Request: plan.Request{Progress: progress}}
+	if err := json.Unmarshal([]byte(asked), &q); err != nil {
 		return nil, err
 	}
-	rows, err := q.Compare(context.Background(), q.Trust)
+	if q.Digits {
+		if err := q.fillDigits(ctx); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := q.Compare(ctx, q.Trust)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(rows[0])
+}
+
+// digits are the classes of digits.
+const digits = 10
+
+// fillDigits draws the pictures that the command draws. They are drawn once for all trusts.
+func (q *question) fillDigits(ctx context.Context) error {
+	f, err := dataset.OpenFeatures(ctx, dataset.EdgesCentred, nil)
+	if err != nil {
+		return err
+	}
+	public, err := dataset.NewPublic(ctx, dataset.Digits, digits, f, dataset.ToRehearse, nil)
+	if err != nil {
+		return err
+	}
+	public.Fill(&q.Request)
+	q.PerClient = max(1, dataset.Pictures/q.Clients)
+	return nil
 }
 
 // steps shows the page how far the plan is.
