@@ -47,6 +47,9 @@ func parseColumns(flag, text string) ([]column, error) {
 func parseColumn(flag, field string) (column, error) {
 	name, known, described := strings.Cut(field, "=")
 	c := column{name: strings.TrimSpace(name)}
+	if !described && c.name != "" {
+		return c, fl.Invalid(flag, shortened(field), "must say what is in the column: type %s=LOW..HIGH for numbers, or %s=A|B with its values", shortened(c.name), shortened(c.name))
+	}
 	if !described || c.name == "" {
 		return c, fl.Invalid(flag, shortened(field), `must be columns like "age=17..90" or "sector=public|private", between commas`)
 	}

@@ -72,7 +72,7 @@ func TestMeanAndSpreadAndLogarithmsAreDeclared(t *testing.T) {
 
 func TestWhatIsNoSchemaIsAnError(t *testing.T) {
 	for _, c := range []struct{ columns, target, want string }{
-		{"age", "y=0..1", "--columns: got \"age\""},
+		{"age", "y=0..1", "--columns: got \"age\", rule: must say what is in the column: type age=LOW..HIGH for numbers, or age=A|B with its values"},
 		{"=0..1", "y=0..1", "--columns: got"},
 		{"age=1..1", "y=0..1", "must be a range from one number to a larger one"},
 		{"age=2..1", "y=0..1", "--columns: got \"age=2..1\", rule: must begin with the smaller number: type age=1..2"},
