@@ -199,10 +199,8 @@ func (q Request) rounds() int {
 		return bareSmooth
 	case q.Smooth != nil && q.Trust == Nobody:
 		return max(1, min(disjointSmooth, q.Clients/leastCohort))
-	case (q.Records > 0 || q.Smooth != nil) && isGaussian(q.Mechanism):
-		return 30 // all sites, or all clients up to 6000, take part in all of them
-	case IsSum(q.Mechanism):
-		return 10
+	case q.Mechanism == hdsum.Name:
+		return 10 // a report has thousands of messages
 	case q.Mechanism == baseline.None:
 		return bareRounds
 	case q.Trust == Nobody:

@@ -60,6 +60,14 @@ func (m *monitoring) listen(figures *prometheus.Registry, ready func() error, ow
 	if m.address == "" {
 		return nil, nil
 	}
+	figures.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "hushgrad_ready", Help: "1 while the process takes what it is there for, and 0 where /readyz says what is missing: room on the disk, or a valid certificate.",
+	}, func() float64 {
+		if ready() != nil {
+			return 0
+		}
+		return 1
+	}))
 	if own != nil {
 		figures.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hushgrad_certificate_expiry_timestamp_seconds", Help: "When the certificate that the process shows ends, in Unix time. It is read anew when its file changes.",

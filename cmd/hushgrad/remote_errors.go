@@ -66,7 +66,7 @@ func (h *handshake) words(method string, s *status.Status) string {
 	case code != codes.Unavailable:
 		return ""
 	case failed:
-		return fl.Invalid(r.flag, r.server, "must be where it listens: %s", strings.TrimSuffix(dialing, `"`)).Error()
+		return fl.Invalid(r.flag, r.server, "must be where it listens, and it must run: %s", strings.TrimSuffix(dialing, `"`)).Error()
 	case strings.Contains(message, "produced zero addresses"):
 		return fl.Invalid(r.flag, r.server, "must be a name that this machine can look up, or an IP address").Error()
 	}

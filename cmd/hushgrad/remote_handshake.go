@@ -182,8 +182,10 @@ func (r *remote) tlsMistake(err error, asked bool) error {
 		return fl.Invalid(r.flag, r.server, "must be a listener for gRPC: it answers with TLS and without HTTP/2")
 	case asked && cut(err):
 		return fl.Invalid(cert, r.cert, "must be one that %s accepts, which closes the connection: its log says why", r.server)
-	case errors.As(err, &plain) || cut(err):
+	case errors.As(err, &plain):
 		return fl.Invalid(r.flag, r.server, "must answer with TLS, and does not: a server without needs no %s", ca)
+	case cut(err):
+		return fl.Invalid(r.flag, r.server, "must answer with TLS, and has closed the connection: it is being stopped or started, or is a server without TLS")
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func TestRemoteCommandsRefuse(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for address, rule := range map[string]string{nobody: "must be where it listens: ", clients: "must be its listener for hushgrad.v1.Operator, and is another one"} {
+	for address, rule := range map[string]string{nobody: "must be where it listens, and it must run: ", clients: "must be its listener for hushgrad.v1.Operator, and is another one"} {
 		if err := try(t, []string{"rounds", "list", "--server", address}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--server: got %q, rule: %s", address, rule)) || strings.Contains(err.Error(), "rpc error") {
 			t.Errorf("rounds list at %s: %v, want the rule %q", address, err, rule)
 		}

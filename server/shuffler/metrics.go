@@ -93,7 +93,7 @@ type now struct{ shuffler *Shuffler }
 
 var (
 	heldDesc   = prometheus.NewDesc("hushgrad_shuffler_held_reports", "Sealed reports that are kept.", nil, nil)
-	roundsDesc = prometheus.NewDesc("hushgrad_shuffler_rounds", "Rounds whose reports are kept, by state: waiting for more reports than the floor asks for, enough for the floor, forwarding, or lost with their secret.", []string{"state"}, nil)
+	roundsDesc = prometheus.NewDesc("hushgrad_shuffler_rounds", "Rounds whose reports are kept, by state: waiting for the floor of reports, enough for the floor, forwarding, or lost with their secret.", []string{"state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
