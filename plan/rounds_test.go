@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/hushgrad/hushgrad/coco"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/privunit"
 )
@@ -107,6 +108,16 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		change(&q)
 		if q.opensRounds() || q.rounds() != 30 {
 			t.Errorf("with %s rounds are planned, or are %d", name, q.rounds())
+		}
+	}
+}
+
+// Sums with Gaussian noise have as many rounds as gradients of one record each need, whoever adds the noise. Sums in many messages have fewer.
+func TestRoundsOfSums(t *testing.T) {
+	for mechanism, want := range map[string]int{hdsum.SharesName: 30, hdsum.Name: 10} {
+		run, err := Request{Mechanism: mechanism, Clients: 60_000, Dim: 650, Budget: 1, Delta: 1e-6, L1: 1, L2: 1}.Run(t.Context())
+		if err != nil || run.Rounds != want || run.Cohort != 6000 {
+			t.Errorf("%s: %+v, %v, want %d rounds", mechanism, run, err, want)
 		}
 	}
 }

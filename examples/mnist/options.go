@@ -70,6 +70,9 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 			o.features = dataset.Grey
 		}
 	}
+	if !f.Changed("roles") && (request.Trust == plan.TwoServers || request.Mechanism == hdsum.SharesName) {
+		o.Roles = parties.ThreeRoles // two of them are the servers
+	}
 	if o.Roles == parties.ThreeRoles && !f.Changed("trust") && request.Mechanism != hdsum.SharesName {
 		request.Trust = plan.Shuffler // which is one of the parties
 	}

@@ -199,8 +199,8 @@ func TestFlagsOfRoles(t *testing.T) {
 	for param, args := range map[string][]string{
 		"--roles":     {"--roles", "2"},
 		"--roles ":    {"--roles", "3", "--mechanism", "sumdp"},
-		"--roles  ":   {"--mechanism", "gaussian-shares"},
-		"--roles   ":  {"--trust", "two-servers"},
+		"--roles  ":   {"--mechanism", "gaussian-shares", "--roles", "1"},
+		"--roles   ":  {"--trust", "two-servers", "--roles", "1"},
 		"--hushgrad":  {"--hushgrad", "file"},
 		"--hushgrad ": {"--roles", "3", "--hushgrad", "absent"}, // before minutes of planning
 	} {
@@ -208,6 +208,11 @@ func TestFlagsOfRoles(t *testing.T) {
 		var p *fl.ParamError
 		if !errors.As(err, &p) || p.Param != strings.TrimSpace(param) {
 			t.Errorf("%v: %v, want a ParamError for %s", args, err, param)
+		}
+	}
+	for _, args := range [][]string{{"--trust", "two-servers"}, {"--mechanism", "gaussian-shares"}} {
+		if o, err := parse(args, io.Discard); err != nil || o.Roles != parties.ThreeRoles {
+			t.Errorf("%v: %v", args, err)
 		}
 	}
 	// A binary that is taken away is an error, and nothing is left of the attempt.

@@ -152,7 +152,7 @@ def test_a_plain_reply_ends_the_round_on_the_server(
     ("changes", "named"),
     [
         ({"hushgrad_shuffler": "another.test"}, "epsilon"),
-        ({"hushgrad_seal_key": "00" * 32}, "epsilon"),
+        ({"hushgrad_seal_key": "00" * 32}, "seal_key"),
         ({"hushgrad_max_epsilon": 7.9}, "epsilon"),
         ({"hushgrad_max_central_epsilon": 0.1}, "epsilon"),
         ({"hushgrad_seal_key": ""}, "hushgrad-seal-key"),

@@ -85,8 +85,8 @@ def test_a_sealed_round_states_both_guarantees(server: Round, client: Round) -> 
     ("pins", "param"),
     [
         (None, "epsilon"),
-        (replace(PINS, shufflers=("other.example",)), "epsilon"),
-        (replace(PINS, seal_keys=("00" * 32,)), "epsilon"),
+        (replace(PINS, shufflers=("other.example",)), "shuffler"),
+        (replace(PINS, seal_keys=("00" * 32,)), "seal_key"),
         (replace(PINS, max_epsilon_local=3.9), "epsilon"),
         (replace(PINS, max_epsilon=0.01), "epsilon"),
         (replace(PINS, max_delta=0), "epsilon"),

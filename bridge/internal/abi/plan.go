@@ -259,12 +259,13 @@ func makePlan(ctx context.Context, _ *Session, args planArgs, payload []byte) (a
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := run.Promise(ctx, run.Affordable)
-	if err != nil {
-		return nil, nil, err
-	}
 	var explanation strings.Builder
 	if err := run.PrintStart(&explanation, true); err != nil {
+		return nil, nil, err
+	}
+	explanation.WriteString("\n")
+	p, err := run.PrintEnd(ctx, &explanation, run.Affordable)
+	if err != nil {
 		return nil, nil, err
 	}
 	answer := planAnswer{

@@ -233,8 +233,8 @@ func TestThePinsOfAPolicyDecide(t *testing.T) {
 	_, description := c.must("round.new", behind(strings.Replace(small, `"min_reports": 3`, `"min_reports": 10000`, 1), key), nil)
 	for name, q := range map[string]struct{ policy, param string }{
 		"pinned":            {pinning(key, ""), ""},
-		"another key":       {pinning(other, ""), "epsilon"},
-		"another shuffler":  {strings.Replace(pinning(key, ""), shuffler, "other.example", 1), "epsilon"},
+		"another key":       {pinning(other, ""), "seal_key"},
+		"another shuffler":  {strings.Replace(pinning(key, ""), shuffler, "other.example", 1), "shuffler"},
 		"less locally":      {strings.Replace(pinning(key, ""), `"max_epsilon_local": 4`, `"max_epsilon_local": 3.9`, 1), "epsilon"},
 		"less centrally":    {strings.Replace(pinning(key, ""), `"max_epsilon": 4`, `"max_epsilon": 0.01`, 1), "epsilon"},
 		"no key at all":     {strings.Replace(pinning(key, ""), fmt.Sprint(key.Fingerprint()), "abc", 1), "seal_keys[0]"},

@@ -31,7 +31,7 @@ type Flags struct {
 
 // Bind adds the flags to a set.
 func (p *Flags) Bind(f *flag.FlagSet) {
-	f.IntVar(&p.Roles, "roles", OneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report")
+	f.IntVar(&p.Roles, "roles", OneRole, "1: a server in this process; 3: issuer, shuffler and aggregator, each in a process of its own, and every client with a token and a sealed report; 3 unless it is given with --trust two-servers")
 	f.StringVar(&p.binary, "hushgrad", "", "with --roles 3: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	p.Liars = &Liars{}
 	p.Liars.bind(f)
