@@ -19,7 +19,7 @@ var (
 	oneDash = regexp.MustCompile("(?m)(?:^|[\\s\"'`(\\[|])-([a-z][a-z0-9-]+)")
 	// otherTools finds, in front of a flag on its line, a program whose long flags have one dash, or the first part of a
 	// name that is put together.
-	otherTools = regexp.MustCompile(`\b(?:go (?:test|build|vet|doc|list|mod|tool)|gotest|openssl)\b|"(?:go|test)", |-(?:keyout|extfile|CAkey|subj|req)\b|\+ ?"-$`)
+	otherTools = regexp.MustCompile(`\b(?:go (?:test|build|vet|doc|list|mod|tool)|gotest|openssl)\b|\.test" |"(?:go|test)", |-(?:keyout|extfile|CAkey|subj|req)\b|\+ ?"-$`)
 )
 
 // aboutOneDash are tests that write flags with one dash, to see them refused or found.

@@ -123,13 +123,13 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 		return nil
 	}
 	text := []string{
-		fmt.Sprintf("From one report it guesses the client's label. Tried on %d people outside of the run, it is right for %.1f %%.", g.People, 100*g.Right),
+		fmt.Sprintf("From one report it guesses the label of a client's example. Tried on %d more simulated clients, it is right for %.1f %%.", g.People, 100*g.Right),
 		fmt.Sprintf("Without a report it names the commonest label, and is right for %.1f %%.", 100*g.Blind),
 		"Other attacks may find more, up to what ε allows.",
 	}
 	if trust == plan.Shuffler {
 		text = []string{
-			fmt.Sprintf("An honest shuffler hides whose a report is: the server can only name the commonest label, and is right for %.1f %% of %d people outside of the run.", 100*g.Blind, g.People),
+			fmt.Sprintf("An honest shuffler hides whose a report is: the server can only name the commonest label, and is right for %.1f %% of %d more simulated clients.", 100*g.Blind, g.People),
 			fmt.Sprintf("Together with the shuffler it guesses the label from one report, and is right for %.1f %%, and for more from all reports of a client.", 100*g.Right),
 		}
 	}
