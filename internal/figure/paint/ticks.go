@@ -34,7 +34,25 @@ func (decades) Ticks(lo, hi float64) []plot.Tick {
 	if countLabels(best) < fewLabels {
 		return partOfADecade(lo, hi)
 	}
+	if stride == 1 {
+		labelEnd(best, hi, max(0.29, (hi-lo)/manyLabels)) // a factor of 2 is .3 decades
+	}
 	return best
+}
+
+// labelEnd labels the last tick where the axis ends at it, so that the last value can be read, and where all labels are apart from it.
+func labelEnd(ticks []plot.Tick, hi, apart float64) {
+	last := &ticks[len(ticks)-1]
+	if last.Label != "" || hi-last.Value > rounding || countLabels(ticks) >= manyLabels {
+		return
+	}
+	for _, tick := range ticks {
+		if tick.Label != "" && last.Value-tick.Value < apart {
+			return
+		}
+	}
+	power := int(math.Floor(last.Value + rounding))
+	last.Label = tickLabel(int(math.Round(math.Pow(10, last.Value-float64(power)))), power, hi > 6+rounding)
 }
 
 // decadeTicks returns ticks at all digits, or at every stride-th power, with labels at some

@@ -55,6 +55,8 @@ func TestTicksOfALogarithmicAxis(t *testing.T) {
 		"many decades":       {1e-12, 1, []string{"1e-12", "1e-10", "1e-8", "1e-6", "1e-4", "1e-2", "1"}, 13},
 		"large numbers":      {100, 2e6, []string{"1e2", "1e3", "1e4", "1e5", "1e6"}, 4*9 + 2},
 		"few large numbers":  {1e6, 4e6, []string{"1e6", "2e6", "3e6", "4e6"}, 4},
+		"labels to the end":  {0.1, 4, []string{"0.1", "0.2", "0.5", "1", "2", "4"}, 10 + 3},
+		"no room at the end": {0.1, 3, []string{"0.1", "0.2", "0.5", "1", "2"}, 10 + 2},
 		"part of a decade":   {3, 60, []string{"3", "5", "7", "10", "20", "30", "50"}, 7 + 6},
 		"within a decade":    {0.3, 1, []string{"0.3", "0.5", "0.7", "1"}, 8},
 		"a factor of two":    {0.5, 1, []string{"0.5", "0.6", "0.7", "0.8", "0.9", "1"}, 6},
