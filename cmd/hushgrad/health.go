@@ -20,18 +20,21 @@ var errNotReady = errors.New("the server is not ready")
 
 // healthFlags are the flags of health.
 type healthFlags struct {
-	address string
+	remote  remote
+	name    string
 	alive   bool
 	timeout time.Duration
 	output  output
 }
 
 func newHealth() *cobra.Command {
-	h := &healthFlags{}
+	h := &healthFlags{remote: remote{server: "127.0.0.1:7121"}}
 	c := newCommand("health [flags]", "ask a service on this machine whether it is ready", `Asks hushgrad serve, shuffle, issue or relay on this machine whether it is ready, at its
 --metrics-listen. Prints what it says, and fails unless it is ready: for containers and
-scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
-	c.Flags().StringVar(&h.address, "server", "127.0.0.1:7121", "loopback `address` of its --metrics-listen")
+scripts. With --metrics-ca the service asks for a certificate: give --tls-ca, --tls-cert and
+--tls-key.`, func(ctx context.Context, _ []string, std command.Streams) error { return h.ask(ctx, std.Out) })
+	h.remote.bind(c.Flags(), "its --metrics-listen on this machine")
+	c.Flags().StringVar(&h.name, "tls-name", "", "`name` in the service's certificate, with --tls-ca; empty: the host of --server")
 	c.Flags().BoolVar(&h.alive, "alive", false, "ask only whether it answers: a full disk or an old certificate is no reason to start it again")
 	c.Flags().DurationVar(&h.timeout, "timeout", 5*time.Second, "how long to wait for an answer")
 	h.output.bind(c.Flags())
@@ -40,12 +43,14 @@ scripts.`, func(ctx context.Context, _ []string, std command.Streams) error { re
 
 // ask asks a monitor.
 func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
-	if err := checkAddress("--server", h.address); err != nil {
+	if err := h.remote.validate(); err != nil {
 		return err
 	}
-	switch {
-	case !loopback(h.address):
-		return fl.Invalid("--server", h.address, "must be a loopback address")
+	switch address := h.remote.server; {
+	case address == "" || !loopback(address):
+		return fl.Invalid("--server", address, "must be a loopback address")
+	case h.name != "" && h.remote.ca == "":
+		return fl.Invalid("--tls-name", h.name, "needs --tls-ca")
 	case h.timeout <= 0:
 		return fl.Invalid("--timeout", h.timeout, "must be > 0")
 	}
@@ -55,11 +60,21 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if h.alive {
 		page, is = "/healthz", "alive"
 	}
-	req, err := http.NewRequestWithContext(bounded, http.MethodGet, "http://"+h.address+page, nil)
-	if err != nil {
-		return fl.Invalid("--server", h.address, "must be an address: %v", err)
+	scheme, client := "http://", http.DefaultClient
+	if h.remote.ca != "" {
+		config, err := h.remote.tls()
+		if err != nil {
+			return err
+		}
+		config.ServerName = h.name
+		scheme, client = "https://", &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		defer client.CloseIdleConnections()
 	}
-	resp, err := http.DefaultClient.Do(req)
+	req, err := http.NewRequestWithContext(bounded, http.MethodGet, scheme+h.remote.server+page, nil)
+	if err != nil {
+		return fl.Invalid("--server", h.remote.server, "must be an address: %v", err)
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
@@ -69,7 +84,10 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
 	if resp.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("%w: --server: got %q, rule: must be what hushgrad has for --metrics-listen, and another program answers there", errNotReady, h.address)
+		return fmt.Errorf("%w: --server: got %q, rule: must be what hushgrad has for --metrics-listen, and another program answers there", errNotReady, h.remote.server)
+	}
+	if resp.StatusCode == http.StatusBadRequest && h.remote.ca == "" {
+		return fmt.Errorf("%w: --server: got %q, rule: must answer without TLS, and answers %q: type --tls-ca, --tls-cert and --tls-key", errNotReady, h.remote.server, strings.TrimSpace(string(text)))
 	}
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%w: %q", errNotReady, strings.TrimSpace(string(text)))

@@ -17,6 +17,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/hushgrad/hushgrad/internal/tlsfile"
 )
 
 // monitored starts hushgrad serve and returns the address of its monitor, and run's addresses.
@@ -175,6 +177,42 @@ func TestHealthAsksTheMonitor(t *testing.T) {
 	for _, args := range [][]string{{"--server", "example.com:1"}, {"--timeout", "0s"}} {
 		if err := try(t, append([]string{"health"}, args...)); err == nil || errors.Is(err, errNotReady) {
 			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// A monitor for others asks for a certificate, also on this machine.
+func TestHealthShowsACertificate(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	selfSigned(t, cert, key)
+	own, err := tlsfile.LoadCertificate(cert, key, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := monitoring{address: "127.0.0.1:0", readers: callers{who: "metrics", ca: cert, names: "test"}}
+	monitor, err := m.listen(prometheus.NewRegistry(), func() error { return nil }, own, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer monitor.close()
+	go monitor.serve()
+	address := monitor.listener.Addr().String()
+	shown := []string{"health", "--server", address, "--tls-ca", cert, "--tls-cert", cert, "--tls-key", key}
+	if text := do(t, shown...); text != "ready\n" {
+		t.Errorf("printed %q", text)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"health", "--server", address}, "type --tls-ca, --tls-cert and --tls-key"},
+		{shown[:5], "certificate"},
+		{append(shown, "--tls-name", "other.example"), "other.example"},
+		{[]string{"health", "--server", address, "--tls-name", "a"}, "needs --tls-ca"},
+	} {
+		if err := try(t, c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
 	}
 }
