@@ -41,6 +41,9 @@ func TestClippedGradientsNeedNotBeWrittenOut(t *testing.T) {
 
 // Quick rehearsals say about the same, for many clients and for few with many examples. Rehearsals are counted.
 func TestQuickRehearsalsSayAboutTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for _, c := range []struct{ clients, perClient int }{{60000, 1}, {100, 600}} {
 		var seen counter
 		q := Request{Clients: c.clients, PerClient: c.perClient, Rounds: 12, Budget: 8, Delta: 1e-6, Examples: apart(t, 0)}

@@ -27,6 +27,9 @@ func counting(t *testing.T, liars float64, change func(*Request)) (*Run, error) 
 // Liars are a part of the error. The larger their share, the smaller coco's clip at a coordinate, and the less they move the mean in comparison with
 // what they would do to a plan that does not count on them.
 func TestAPlanCountsOnLiars(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	shares := []float64{0.2}
 	if *long {
 		shares = append(shares, 0.05)

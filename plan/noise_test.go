@@ -14,6 +14,9 @@ import (
 // deviation of n normal variables has a relative error of 1/√(2n): 6 of these are .010, .008 and .004 here, so that a test that should
 // pass fails once in 10^8.
 func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	const clients, run, delta = 4, 30, 1e-6
 	budgets := []float64{1}
 	if *long {

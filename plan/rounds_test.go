@@ -17,6 +17,9 @@ import (
 // Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of
 // the noise left by twice as many rounds are computed anew.
 func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	x, labels := make([][]float64, 200), make([]int, 200)
 	for i := range x {

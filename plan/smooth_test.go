@@ -87,6 +87,9 @@ func TestSmoothStepsReachTheBestModel(t *testing.T) {
 // A shuffler's rounds follow from the predicted loss: few where there is little noise and curvature, and many where steps are short. Clients that report
 // once have 48 rounds.
 func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for _, c := range []struct {
 		clients   int
 		curvature float64

@@ -199,6 +199,9 @@ func TestProofsArePlanned(t *testing.T) {
 // A run whose clients add noise of their own keeps to both budgets, within the search's precision, and its error has the noise of all clients. The trusts beside it have
 // none.
 func TestOwnNoiseIsPlanned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	q := Request{Mechanism: "auto", Trust: TwoServers, Dim: 20, Clients: 100, Cohort: 100, Rounds: 3, Budget: 1, OwnBudget: 8, Delta: 1e-6, L1: 4, L2: 1}
 	run, err := q.Run(t.Context())
 	if err != nil {

@@ -107,6 +107,9 @@ func TestSnapshotsOfOtherCountsAreRefused(t *testing.T) {
 // law of the candidates. Tolerance: 300 rounds have a root mean square with a relative error of 1/√600, and 6 of
 // them are .245; a false alarm in 10^8.
 func TestStandardErrorsHoldForShortGradients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for _, epsilon := range []float64{1, 8} {
 		r := fl.Round{ID: "short", Mechanism: Name, Dim: 1, Scale: 1, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 2, PublicSeed: [32]byte{1}}
 		_, opened, err := fl.Complete(r)

@@ -39,6 +39,9 @@ var slotted = []struct {
 // p = s = t/2, where no slot is left over. Collision's domains include items that share a slot, and dummies.
 // SignSketch's domains include ties of the majority.
 func TestLocalPrivacyByEnumeration(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for _, c := range []struct {
 		scheme *sparse.Scheme
 		domain

@@ -47,6 +47,9 @@ func barred(t *testing.T, dir, name string, n, classes int) {
 // Clients' pictures may have any number of classes, some of them rare: the model learns, and its chance, its size and what is known beforehand are of
 // so many classes.
 func TestOtherNumbersOfClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	numbers := []int{2, 12}
 	if *long {
 		numbers = append(numbers, 300)

@@ -11,6 +11,9 @@ import (
 // A run whose means cannot be told from their noise is warned of when its accuracy does not grow, too. With 100 reports in each of 60 rounds a
 // quarter of the rounds shows no signal, and the model learns. Both runs are seeded.
 func TestOnlyARunThatGainsNothingIsCalledLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for line, warned := range map[string]bool{
 		"--clients 2000 --rounds 8 --budget 0.1 --force": true,
 		"--clients 6000 --rounds 60 --budget 4":          false,

@@ -30,6 +30,9 @@ func openProved(t testing.TB, r fl.Round) *proved {
 }
 
 func TestRoundsWithProofsKeepTheContract(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+	}
 	for _, dim := range []int{1, 20} {
 		r, _, err := fl.Complete(provedRound(dim))
 		if err == nil {
