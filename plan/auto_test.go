@@ -52,7 +52,7 @@ func TestExamplesThatAreTooEasyDoNotChooseTheMechanism(t *testing.T) {
 // Noise at entries may hide what coco's run is to learn where privunit, whose exact error is hardly smaller, learns it.
 func TestARunThatIsTooNoisyForOneMechanismIsPlannedWithTheOther(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{0}))
 	centres := make([][]float64, 10)

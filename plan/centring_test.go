@@ -39,7 +39,7 @@ func apart(t *testing.T, from float64) *Examples {
 // Features that have a mean in common are learned better around it, and what is said of the run says so.
 func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, c := range []struct {
 		name  string

@@ -42,7 +42,7 @@ func TestClippedGradientsNeedNotBeWrittenOut(t *testing.T) {
 // Quick rehearsals say about the same, for many clients and for few with many examples. Rehearsals are counted.
 func TestQuickRehearsalsSayAboutTheSame(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, c := range []struct{ clients, perClient int }{{60000, 1}, {100, 600}} {
 		var seen counter

@@ -28,7 +28,7 @@ func counting(t *testing.T, liars float64, change func(*Request)) (*Run, error) 
 // what they would do to a plan that does not count on them.
 func TestAPlanCountsOnLiars(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	shares := []float64{0.2}
 	if *long {

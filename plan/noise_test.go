@@ -15,7 +15,7 @@ import (
 // pass fails once in 10^8.
 func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	const clients, run, delta = 4, 30, 1e-6
 	budgets := []float64{1}

@@ -18,7 +18,7 @@ import (
 // the noise left by twice as many rounds are computed anew.
 func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	x, labels := make([][]float64, 200), make([]int, 200)

@@ -88,7 +88,7 @@ func TestSmoothStepsReachTheBestModel(t *testing.T) {
 // once have 48 rounds.
 func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, c := range []struct {
 		clients   int

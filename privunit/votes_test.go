@@ -108,7 +108,7 @@ func TestSnapshotsOfOtherCountsAreRefused(t *testing.T) {
 // them are .245; a false alarm in 10^8.
 func TestStandardErrorsHoldForShortGradients(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, epsilon := range []float64{1, 8} {
 		r := fl.Round{ID: "short", Mechanism: Name, Dim: 1, Scale: 1, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 2, PublicSeed: [32]byte{1}}

@@ -40,7 +40,7 @@ var slotted = []struct {
 // SignSketch's domains include ties of the majority.
 func TestLocalPrivacyByEnumeration(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, c := range []struct {
 		scheme *sparse.Scheme

@@ -48,7 +48,7 @@ func barred(t *testing.T, dir, name string, n, classes int) {
 // so many classes.
 func TestOtherNumbersOfClasses(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	numbers := []int{2, 12}
 	if *long {

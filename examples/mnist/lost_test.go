@@ -12,7 +12,7 @@ import (
 // quarter of the rounds shows no signal, and the model learns. Both runs are seeded.
 func TestOnlyARunThatGainsNothingIsCalledLost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for line, warned := range map[string]bool{
 		"--clients 2000 --rounds 8 --budget 0.1 --force": true,

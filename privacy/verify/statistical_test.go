@@ -29,7 +29,7 @@ func shareRound(clients int) fl.Round {
 // Each audit accuses a correct mechanism with probability at most 1e-6.
 func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, c := range []struct {
 		round   fl.Round

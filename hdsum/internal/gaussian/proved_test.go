@@ -31,7 +31,7 @@ func openProved(t testing.TB, r fl.Round) *proved {
 
 func TestRoundsWithProofsKeepTheContract(t *testing.T) {
 	if testing.Short() {
-		t.Skip("slow with the race detector, and its goroutines are those of other tests")
+		t.Skip("slow with the race detector, and other tests have its goroutines")
 	}
 	for _, dim := range []int{1, 20} {
 		r, _, err := fl.Complete(provedRound(dim))
