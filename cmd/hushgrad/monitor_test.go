@@ -151,16 +151,26 @@ func TestTheMonitorIsForItsReaders(t *testing.T) {
 func TestHealthAsksTheMonitor(t *testing.T) {
 	m := monitoring{address: "127.0.0.1:0"}
 	var wrong error
-	monitor, err := m.listen(prometheus.NewRegistry(), func() error { return wrong }, nil, slog.New(slog.DiscardHandler))
+	figures := prometheus.NewRegistry()
+	monitor, err := m.listen(figures, func() error { return wrong }, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	ready := func(want float64) {
+		t.Helper()
+		all, err := figures.Gather()
+		if err != nil || len(all) != 1 || all[0].GetName() != "hushgrad_ready" || all[0].GetMetric()[0].GetGauge().GetValue() != want {
+			t.Errorf("figures %v, %v, want %g", all, err, want)
+		}
+	}
+	ready(1)
 	go monitor.serve()
 	address := monitor.listener.Addr().String()
 	if text := do(t, "health", "--server", address); text != "ready\n" {
 		t.Errorf("printed %q", text)
 	}
 	wrong = errors.New("the disk is full")
+	ready(0)
 	if err := try(t, []string{"health", "--server", address}); !errors.Is(err, errNotReady) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("not ready: %v", err)
 	}

@@ -20,6 +20,9 @@ type misfits struct {
 	spelled []map[string]spelling // by column and value of its list
 }
 
+// enough is how many cells that do not fit answer how values are spelled: the rows up to the last of them are compared.
+const enough = 1000
+
 // spelling is about cells that differ from a value in upper and lower case alone.
 type spelling struct {
 	cell        string // the first of them
@@ -47,7 +50,7 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 	m.rows++
 	for i, c := range m.columns {
 		if how[i] == fits {
-			if c.values != nil {
+			if c.values != nil && m.counts[i][ignored].n <= enough {
 				value := strings.TrimSpace(cells[i])
 				s := m.spelled[i][value]
 				s.same++
@@ -59,7 +62,7 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 		if t.n++; t.n == 1 {
 			t.place, t.cell = place, strings.Clone(cells[i])
 		}
-		if t.n > 1000 { // enough for a question
+		if t.n > enough {
 			continue
 		}
 		cell := strings.TrimSpace(cells[i])

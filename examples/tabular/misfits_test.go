@@ -146,3 +146,21 @@ func TestAWrongTargetOfTheGeneratedTableIsRefused(t *testing.T) {
 		t.Errorf("exit code %d, printed %q and %q, want %q", code, out, failure, want)
 	}
 }
+
+// Where most rows of a long table spell a value otherwise, the description is what is to be mended, however many they are.
+func TestTheSpellingOfMostRowsCounts(t *testing.T) {
+	s := someSchema(t, "sector=low|high", "y=0..1")
+	for most, want := range map[string]string{"LOW": `did you mean "sector=LOW|high"?`, "low": `write "LOW" as "low" in the rows`} {
+		m := newMisfits(s, "row")
+		for i := range 9000 {
+			cell, how := "LOW", ignored
+			if (i%3 == 0) == (most == "LOW") {
+				cell, how = "low", fits
+			}
+			m.add(i, []string{cell, "1"}, []fit{how, fits})
+		}
+		if got := m.meant(0); !strings.Contains(got, want) {
+			t.Errorf("most rows have %s: %q, want %q", most, got, want)
+		}
+	}
+}

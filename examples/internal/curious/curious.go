@@ -129,7 +129,7 @@ func (g *Guesses) Print(w io.Writer, trust plan.Trust) error {
 	}
 	if trust == plan.Shuffler {
 		text = []string{
-			fmt.Sprintf("An honest shuffler hides whose a report is: the server can only name the commonest label, and is right for %.1f %% of %d more simulated clients.", 100*g.Blind, g.People),
+			fmt.Sprintf("An honest shuffler hides whose a report is. This attack then names the commonest label, and is right for %.1f %% of %d more simulated clients.", 100*g.Blind, g.People),
 			fmt.Sprintf("Together with the shuffler it guesses the label from one report, and is right for %.1f %%, and for more from all reports of a client.", 100*g.Right),
 		}
 	}

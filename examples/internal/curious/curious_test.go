@@ -73,7 +73,7 @@ func TestGuessesAreSaidInWords(t *testing.T) {
 	g := &Guesses{People: 1000, Right: 0.362, Blind: 0.121}
 	for trust, want := range map[plan.Trust]string{
 		plan.Nobody:   "From one report it guesses the label of a client's example. Tried on 1000 more simulated clients, it is right for 36.2 %. Without a report it names the commonest label, and is right for 12.1 %. Other attacks may find more",
-		plan.Shuffler: "the server can only name the commonest label, and is right for 12.1 % of 1000 more simulated clients. Together with the shuffler it guesses the label from one report, and is right for 36.2 %, and for more",
+		plan.Shuffler: "This attack then names the commonest label, and is right for 12.1 % of 1000 more simulated clients. Together with the shuffler it guesses the label from one report, and is right for 36.2 %, and for more",
 	} {
 		var out strings.Builder
 		if err := g.Print(&out, trust); err != nil {
