@@ -159,9 +159,9 @@ func (f *federation) describe(i int) string {
 	left := ""
 	if i > 0 {
 		all := time.Since(f.began) / time.Duration(i) * time.Duration(f.run.Affordable-i)
-		left = fmt.Sprintf(" (%s left for the run)", all.Round(time.Second))
+		left = fmt.Sprintf(" (%s left in all)", all.Round(time.Second))
 	}
-	return fmt.Sprintf("round %d of %d%s, clients", i+1, f.run.Affordable, left)
+	return fmt.Sprintf("round %d of %d%s, encode and send", i+1, f.run.Affordable, left)
 }
 
 // play is what the clients whose turns are first, …, last−1 do in a round: each joins it

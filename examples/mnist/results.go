@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/hushgrad/hushgrad/examples/internal/curious"
 	"github.com/hushgrad/hushgrad/examples/internal/training"
@@ -25,7 +26,7 @@ func (o options) finish(ctx context.Context, s *summary, model *trainer.Model, w
 		return err
 	}
 	title := fmt.Sprintf("%s on %s pictures, %s, %v%s", s.Model, s.Data, s.Mechanism, s.Promise, s.before(", %.3f before any client took part"))
-	return s.Write(w, o.out, title, s, "model.npy", func(path string) error { return trainer.Save(path, model, s.Params) })
+	return s.Write(w, o.out, title, s, "model.npy", func() error { return trainer.Save(filepath.Join(o.out, "model.npy"), model, s.Params) })
 }
 
 // summary is what a run led to: summary.json.

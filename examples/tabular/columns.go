@@ -301,15 +301,21 @@ func (s schema) names() (names []string) {
 	return names
 }
 
-// row returns the values of a row, and its target: from −1 to 1 for a number, the place in the list for a value. cells and how they
-// fit are in the order of columns. A target that is ignored stands for nothing: such a row must not train and must not be scored.
-func (s schema) row(cells []string) (x []float64, y float64, how []fit) {
+// values returns the values of a row: from −1 to 1 for a number. cells and how they fit are in the order of inputs.
+func (s schema) values(cells []string) (x []float64, how []fit) {
 	x = make([]float64, s.width())
 	at := 0
 	for i, c := range s.inputs {
 		how = append(how, c.encode(x[at:at+c.width()], cells[i]))
 		at += c.width()
 	}
+	return x, how
+}
+
+// row returns the values of a row, and its target: from −1 to 1 for a number, the place in the list for a value. cells and how they
+// fit are in the order of columns. A target that is ignored stands for nothing: such a row must not train and must not be scored.
+func (s schema) row(cells []string) (x []float64, y float64, how []fit) {
+	x, how = s.values(cells)
 	target := make([]float64, s.target.width())
 	how = append(how, s.target.encode(target, cells[len(s.inputs)]))
 	if s.target.values != nil {

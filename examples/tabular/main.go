@@ -42,6 +42,8 @@ func main() { command.Main("tabular", tabular) }
 // options are what the flags say.
 type options struct {
 	data, out string
+	predict   string // a file of rows without a target
+	unseen    *unseen
 	expand    string
 	binary    string // hushgrad, for two servers
 	separator rune   // of the cells of the file
@@ -63,6 +65,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	target := f.String("target", generatedTarget, "column to predict, which the model does not see: two values for logistic regression, more for softmax regression, a range for linear regression")
 	f.StringVar(&o.expand, "expand", "", "features that are added to the columns, from public numbers alone: products, of each two columns and squares, or fourier:K, K random Fourier features, or fourier:K:SEED; empty: none")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
+	f.StringVar(&o.predict, "predict", "", "CSV `file` of new rows, without a target: what the trained model predicts for them goes to predictions.csv of --out")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.binary, "hushgrad", "", "with --trust two-servers: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -79,8 +82,11 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 			return o, fl.Invalid("--"+flag[0], "", "must be given with --data: it says what is public, such as --%s %q", flag[0], flag[1])
 		}
 	}
-	if o.data == "" {
-		if err := command.Unused(f, "without --data", "separator"); err != nil {
+	switch {
+	case o.predict != "" && o.out == "":
+		return o, fl.Invalid("--predict", o.predict, "needs --out, a directory for predictions.csv")
+	case o.predict == "" && o.data == "":
+		if err := command.Unused(f, "without --data or --predict", "separator"); err != nil {
 			return o, err
 		}
 	}
@@ -121,6 +127,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 var local = map[string]string{
 	"mechanism": "auto, coco, collision, privunit, signsketch or none; gaussian-shares with --trust two-servers",
 	"trust":     "whom the clients trust: nobody, shuffler or two-servers, which run in processes of their own; empty: nobody",
+	"budget":    "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise",
 	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit and two servers; 0: planned",
 	"epsilon":   "ε of one report; 0: the largest that --budget allows",
 	"rounds":    "rounds; the guarantees of a client's reports compose; 0: planned, from 30 to 120 with --trust shuffler, 30 with two-servers and at most 48 with nobody",
@@ -154,6 +161,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
+	if o.predict != "" {
+		if o.unseen, err = o.readUnseen(ctx); err != nil {
+			return err
+		}
+	}
 	train, test := table.train, table.test
 	if o.onePerRow {
 		o.request.Clients = len(train.y)
@@ -181,6 +193,11 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	}
 	if lost := table.hashed.sentences(); len(lost) > 0 {
 		if err := (plan.Words{About: "hashed", Text: lost}).Print(std.Out); err != nil {
+			return err
+		}
+	}
+	if o.unseen != nil {
+		if err := (plan.Words{About: "to predict", Text: []string{o.unseen.sentence()}}).Print(std.Out); err != nil {
 			return err
 		}
 	}

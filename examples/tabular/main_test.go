@@ -123,7 +123,7 @@ func TestHelpListsWhatThereIs(t *testing.T) {
 	if err := tabular(t.Context(), []string{"--help"}, command.Streams{Out: &help, Err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	if text := help.String(); strings.Contains(text, "sumdp") || !strings.Contains(text, "signsketch or none") {
+	if text := help.String(); strings.Contains(text, "sumdp") || strings.Contains(text, "own-site") || !strings.Contains(text, "signsketch or none") {
 		t.Errorf("help is %s", text)
 	}
 }
@@ -138,6 +138,7 @@ func TestWrongCallsAreRefused(t *testing.T) {
 		"--hushgrad: got":      {"--hushgrad", "hushgrad"},
 		"must be local":        {"--mechanism", "gaussian-shares"},
 		"--expand: got":        {"--expand", "all"},
+		"--predict: got":       {"--predict", "new.csv"},
 		`"height"`:             {"--columns", "height=0..3"},
 		`"color"`:              {"--target", "color=red|blue"},
 		"--clients: got 1":     {"--clients", "1"},

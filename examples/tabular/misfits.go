@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -149,10 +150,16 @@ func (m *misfits) about(i int) (out []sentence) {
 	return out
 }
 
+// pointed is a number with a comma for its decimal point.
+var pointed = regexp.MustCompile(`^\s*(-?[0-9]+),([0-9]+)\s*$`)
+
 // meant asks for the cells' spelling where upper and lower case alone differ, and more rows would fit it. Where fewer would, it
 // says which cell is to be mended.
 func (m *misfits) meant(i int) string {
 	c, mend := m.columns[i], ""
+	if cell := m.counts[i][ignored].cell; c.isNumber() && pointed.MatchString(cell) {
+		return fmt.Sprintf(" (write %q as %q in the rows, with a decimal point)", shortened(cell), shortened(pointed.ReplaceAllString(cell, "$1.$2")))
+	}
 	values := slices.Clone(c.values)
 	for k, v := range c.values {
 		switch s := m.spelled[i][v]; {

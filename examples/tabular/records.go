@@ -38,7 +38,7 @@ func typed(separator rune) string {
 
 // parseSeparator reads the flag --separator.
 func parseSeparator(text string) (rune, error) {
-	if text == "tab" {
+	if text == "tab" || text == `\t` {
 		text = "\t"
 	}
 	r, size := utf8.DecodeRuneInString(text)

@@ -50,14 +50,25 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 	}
 	s := summary{Task: t.name, Measure: t.measure.Column, TestScore: done.Score, Commonest: common, Outcome: done, Data: o.data, Expand: o.expand}
 	title := fmt.Sprintf("%s of %s, %s, %v", t.name, o.schema.target.name, done.Mechanism, done.Promise)
-	return done.Write(w, o.out, title, s, "coefficients.csv", func(path string) error {
-		err := command.Replace(ctx, path, func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })
-		if err != nil || o.schema.expand.frequencies == nil {
-			return err
+	files := "coefficients.csv"
+	if o.schema.expand.frequencies != nil {
+		files += ", fourier.csv"
+	}
+	if o.unseen != nil {
+		files += ", predictions.csv"
+	}
+	return done.Write(w, o.out, title, s, files, func() error {
+		save := func(name string, write func(w io.Writer) error) error {
+			return command.Replace(ctx, filepath.Join(o.out, name), write)
 		}
-		return command.Replace(ctx, filepath.Join(filepath.Dir(path), "fourier.csv"), func(w io.Writer) error {
-			return o.schema.expand.writeFourier(w, o.schema.names())
-		})
+		err := save("coefficients.csv", func(w io.Writer) error { return o.writeCoefficients(w, t, scale, done.Params) })
+		if err == nil && o.schema.expand.frequencies != nil {
+			err = save("fourier.csv", func(w io.Writer) error { return o.schema.expand.writeFourier(w, o.schema.names()) })
+		}
+		if err == nil && o.unseen != nil {
+			err = save("predictions.csv", func(w io.Writer) error { return o.writePredictions(w, t, scale, done.Params) })
+		}
+		return err
 	})
 }
 

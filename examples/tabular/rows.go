@@ -79,21 +79,30 @@ const (
 	maxFileNumbers = 1 << 28 // rows times columns: 2 GiB
 )
 
-// readFile reads a CSV file with a header. Every fifth row is for testing.
-func readFile(ctx context.Context, path string, separator rune, s schema) (*table, error) {
+// open opens the file of a flag. Reading it ends with ctx.
+func open(ctx context.Context, flag, path string) (r io.Reader, file io.Closer, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fl.Invalid("--data", path, "must be readable: %v", err)
+		return nil, nil, fl.Invalid(flag, path, "must be readable: %v", err)
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && info.Size() > maxFileBytes {
+		err = fl.Invalid(path, fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", int64(maxFileBytes))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return command.Reader(ctx, f), f, nil
+}
+
+// readFile reads a CSV file with a header. Every fifth row is for testing.
+func readFile(ctx context.Context, path string, separator rune, s schema) (*table, error) {
+	r, file, err := open(ctx, "--data", path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxFileBytes {
-		return nil, fl.Invalid(path, fmt.Sprintf("%d bytes", info.Size()), "must have at most %d", int64(maxFileBytes))
-	}
-	t, err := read(command.Reader(ctx, f), separator, s)
+	defer file.Close()
+	t, err := read(r, separator, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -19,8 +19,8 @@ type Options struct {
 	// Policy is what the client demands of a round. The zero Policy refuses
 	// every round.
 	Policy fl.Policy
-	// Attempts is how often a submission is tried while the server is
-	// unavailable. Default 5.
+	// Attempts is how often the client asks for a round, for a token, or for its reports to be taken, while who
+	// is asked is unavailable. Default 5.
 	Attempts int
 	// BatchBytes is the size of the reports in one message. Default 512 KiB, at
 	// most 1 MiB.

@@ -35,14 +35,14 @@ type Participation struct {
 }
 
 // Join fetches a round ("" is the newest open one), builds its mechanism and checks it
-// against the policy. The server learns the round's id from it and nothing else. A round
-// may offer a menu of guarantees; Join takes the weakest one that the policy allows.
+// against the policy. A server that is unavailable is asked again, as often as Options.Attempts says.
+// The server learns the round's id from it and nothing else. A round may offer a menu of guarantees; Join takes the weakest one that the policy allows.
 //
 // A round with a shuffler is joined over a connection to that shuffler. If the connection has TLS,
 // its certificate must be valid for Round.Shuffler. Without TLS it is the caller's word that the
-// party at the other end is that shuffler. Through a relay Relay.GatewayKey says who that party is. A guarantee with trust fl.TwoServers is accepted only if
-// the policy names the mechanism and pins both parties: the seal key is the first server's, and the
-// shuffler is the second server.
+// party at the other end is that shuffler. Through a relay Relay.GatewayKey says who that party is. A
+// guarantee with trust fl.TwoServers is accepted only if the policy names the mechanism and pins both
+// parties: the seal key is the first server's, and the shuffler is the second server.
 //
 // With Options.LogKey the round must be proved to be in the server's log. The error of another round wraps ErrUnlogged.
 func (c *Client) Join(ctx context.Context, roundID string) (_ *Participation, err error) {
@@ -78,7 +78,11 @@ func (c *Client) Join(ctx context.Context, roundID string) (_ *Participation, er
 // openRound fetches the description of an open round.
 func (c *Client) openRound(ctx context.Context, id string) (fl.Round, error) {
 	var from peer.Peer
-	resp, err := c.rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: id}, grpc.Peer(&from))
+	var resp *service.GetRoundResponse
+	err := c.retry(ctx, func() (err error) {
+		resp, err = c.rounds.GetRound(ctx, &service.GetRoundRequest{RoundId: id}, grpc.Peer(&from))
+		return err
+	})
 	if err != nil {
 		return fl.Round{}, err
 	}

@@ -76,6 +76,9 @@ func (c *Client) retry(ctx context.Context, do func() error) error {
 			return nil
 		}
 		if status.Code(err) != codes.Unavailable || attempt == c.opts.Attempts {
+			if attempt == 1 {
+				return err
+			}
 			return fmt.Errorf("attempt %d: %w", attempt, err)
 		}
 		select {

@@ -73,12 +73,16 @@ type refusing struct {
 	grpc.ClientConnInterface
 	status *service.RoundStatus
 	code   codes.Code
+	down   int // calls for a round that fail first
 	calls  int
 	waits  []time.Duration // before all calls but the first
 	last   time.Time
 }
 
 func (c *refusing) Invoke(_ context.Context, _ string, _, reply any, _ ...grpc.CallOption) error {
+	if c.down--; c.down >= 0 {
+		return status.Error(c.code, "refused")
+	}
 	proto.Merge(reply.(proto.Message), &service.GetRoundResponse{Status: c.status})
 	return nil
 }
@@ -112,6 +116,27 @@ func TestOnlyAnUnavailableServerIsTriedAgain(t *testing.T) {
 			_, err = part.Submit(t.Context(), [][]byte{make([]byte, 5)})
 			if status.Code(err) != c.code || conn.calls != c.calls {
 				t.Errorf("%v with %d attempts: %d calls, %v, want %d", c.code, c.attempts, conn.calls, err, c.calls)
+			}
+		})
+	}
+}
+
+// A client outlives a server that starts again before its first call.
+func TestAnUnavailableServerIsAskedForTheRoundAgain(t *testing.T) {
+	for _, c := range []struct {
+		refusal     codes.Code
+		down, calls int
+		want        codes.Code
+	}{
+		{codes.Unavailable, 4, 5, codes.OK},
+		{codes.Unavailable, 5, 5, codes.Unavailable},
+		{codes.NotFound, 1, 1, codes.NotFound},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			conn := &refusing{status: openRound(t), code: c.refusal, down: c.down}
+			_, err := newClient(t, conn, client.Options{}).Join(t.Context(), "r")
+			if calls := c.down - conn.down; status.Code(err) != c.want || calls != c.calls {
+				t.Errorf("%d times %v: %d calls, %v, want %d, %v", c.down, c.refusal, calls, err, c.calls, c.want)
 			}
 		})
 	}

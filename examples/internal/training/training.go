@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -249,17 +248,17 @@ func (o *Outcome) Print(ctx context.Context, w io.Writer, remark, before string)
 }
 
 // Write compares the upload with a dense gradient, and leaves the files of history.History.Write in dir, and
-// one more that save writes. An empty dir is none.
-func (o *Outcome) Write(w io.Writer, dir, title string, summary any, last string, save func(path string) error) error {
+// others, between commas, that save writes there. An empty dir is none.
+func (o *Outcome) Write(w io.Writer, dir, title string, summary any, others string, save func() error) error {
 	if err := o.table.PrintUpload(w, o.Dim); err != nil || dir == "" {
 		return err
 	}
 	if err := o.table.Write(dir, title, summary); err != nil {
 		return err
 	}
-	if err := save(filepath.Join(dir, last)); err != nil {
+	if err := save(); err != nil {
 		return err
 	}
-	files := fmt.Sprintf("%s: history.csv, summary.json, %s.png, %s", dir, o.measure.Column, last)
+	files := fmt.Sprintf("%s: history.csv, summary.json, %s.png, %s", dir, o.measure.Column, others)
 	return plan.Words{About: "results", Text: []string{files}}.Print(w)
 }
