@@ -23,7 +23,7 @@ from flower_messages import Clients, Nodes, be_a_task, context
 from flwr.app import Array, ArrayRecord, ConfigRecord
 from flwr.clientapp import ClientApp
 from flwr.serverapp.strategy import FedAvg
-from pages import DOCS, blocks, needs_docs
+from pages import DOCS, blocks, needs_docs, saved
 
 from hushgrad import Policy
 from hushgrad.flower import HushgradAggregation, HushgradMod
@@ -45,6 +45,21 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-5000:]
     assert done.stdout == printed
+
+
+def test_the_hospitals_program_trains(tmp_path: Path) -> None:
+    (program,) = saved(DOCS / "flower.md", tmp_path)
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
+        timeout=PATIENCE,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    epsilon, right = (float(line.split(": ")[1]) for line in done.stdout.splitlines())
+    assert 1.5 < epsilon <= 2
+    assert right > 0.85
 
 
 def test_the_lines_of_a_planned_run_train(

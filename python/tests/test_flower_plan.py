@@ -152,6 +152,14 @@ def test_what_is_given_replaces_the_plan() -> None:
     assert (grid.rounds[0].min_reports, grid.rounds[0].scale) == (7, 9.0)
 
 
+def test_a_run_that_is_given_up_returns_the_model_that_it_began_with() -> None:
+    run = planned(mechanism="none", epsilon=0, trust="nobody", rounds=2)
+    strategy = HushgradAggregation.from_plan(run, min_reports=41)
+    first = start()
+    result = strategy.start(Clients(40, pull), first, num_rounds=run.affordable)
+    np.testing.assert_array_equal(result.arrays["model"].numpy(), first["model"].numpy())
+
+
 @pytest.mark.parametrize("trust", ["shuffler", "two-servers"])
 def test_a_plan_that_trusts_others_needs_them(trust: str) -> None:
     run = plan(dim=30, clients=400, l1=5, l2=1, trust=trust, rounds=2, budget=1)

@@ -47,7 +47,10 @@ class Around(Strategy):
         evaluate_config: ConfigRecord | None = None,
         evaluate_fn: Evaluate | None = None,
     ) -> Result:
-        """Train as Flower does. What is evaluated and returned is the average of the models."""
+        """Train as Flower does. What is evaluated and returned is the average of the models.
+
+        If all rounds are given up, the result has the model that the run began with.
+        """
         self._average, self.averaged = Average(self._averaging), None
         result = super().start(
             *(grid, initial_arrays, num_rounds, timeout, train_config, evaluate_config),
@@ -55,6 +58,8 @@ class Around(Strategy):
         )
         if self.averaged is not None:
             result.arrays = self.averaged
+        elif not result.arrays:
+            result.arrays = initial_arrays
         return result
 
     def _of_average(self, evaluate: Evaluate) -> Evaluate:
