@@ -70,6 +70,9 @@ func TestAPlanCountsOnLiars(t *testing.T) {
 
 // The clip of proved sums is smaller where liars do more than the noise.
 func TestProvedSumsCountOnLiars(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and other tests have its goroutines")
+	}
 	// One gradient in ten is long, and the mean follows it: without liars a large clip is best.
 	rng, rows := rand.New(rand.NewPCG(3, 4)), make([][]float64, 200)
 	for i := range rows {

@@ -100,6 +100,9 @@ func TestRowsOfGaussianNoiseKeepTheBudget(t *testing.T) {
 
 // A run of records keeps the budget for one record, in all rounds that the sites take part in. Its rounds have sums.
 func TestRunsOfRecordsKeepTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and other tests have its goroutines")
+	}
 	q := Request{Mechanism: "auto", Dim: 2000, Clients: 12, Records: 12_000, Delta: 1e-6, Budget: 2, L1: 40, L2: 1}
 	for _, c := range []struct {
 		trust     Trust

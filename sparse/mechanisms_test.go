@@ -116,6 +116,9 @@ func TestCalibrationByEnumeration(t *testing.T) {
 // 100 rounds Student's t with 99 degrees of freedom is beyond 6.95 with probability 4.0e-10: the tests fail by chance
 // with probability below 4e-6. Tests of 400 rounds do so less often.
 func TestErrorsAreTheExactOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and other tests have its goroutines")
+	}
 	rounds := 100
 	if *long {
 		rounds = 400

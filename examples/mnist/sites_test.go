@@ -25,6 +25,9 @@ import (
 // Sites learn from features that know no digits, and what is promised is about one record, on the screen and in all files. With
 // a seed nothing is.
 func TestSitesTrainAndPromiseForARecord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and other tests have its goroutines")
+	}
 	seeds := []string{"0"}
 	if *long {
 		seeds = append(seeds, "7")
