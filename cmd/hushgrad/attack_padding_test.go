@@ -193,7 +193,7 @@ func TestNoiseInARoundWithoutTokensIsBounded(t *testing.T) {
 	if err != nil || resp.GetStatus().GetReports() != 2000 {
 		t.Errorf("%v, %v, want 2000 reports", resp.GetStatus(), err)
 	}
-	if grown := s.held(t) - before; grown > 1<<20 { // 10 000 pieces would be 1.5 MB
+	if grown := s.held(t) - before; grown > 2<<20 { // 10 000 pieces are 2.6 MB or more, and how 2000 are batched decides between .7 and 1.1
 		t.Errorf("2000 pieces of %d bytes took %d bytes of disk", size, grown)
 	}
 }
