@@ -188,11 +188,13 @@ func TestErrorsOfThePackageNameWhatIsWrong(t *testing.T) {
 		answered + `await answered("<html>\n </html>", 404, (c) => c.model());`:                                    "server | GetModel | unknown | status 404: <html> </html>",
 		answered + `await answered("busy", 503, (c) => c.join());`:                                                 "server | GetRound | unavailable | status 503: busy",
 		answered + `await answered("{\"code\": \"not_found\"}", 404, (c) => c.join());`:                            "server | GetRound | not_found | ",
-		`await (await import("/sdk/index.js?1")).load(new Uint8Array([1, 2, 3]));`:                                 "param | source | other bytes | must be the bytes of hushgrad.wasm.gz",
-		`await (await import("/sdk/index.js?2")).load("/nothing");`:                                                "param | source | /nothing | must be the bytes of hushgrad.wasm.gz, or a URL from which fetch gets them: status 404",
-		`await new web.Client("http://a.example", { policy: {} }).submit();`:                                       "param | participant | undefined | must be what join has returned",
-		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                                "0 0.1235 4 1e-7 100000 ∞",
-		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`:          "http://127.0.0.1:1/",
+		`let asked = 0; const real = fetch; globalThis.fetch = async () => (asked++, new Response("busy", { status: 503 }));
+			try { await new web.Client("http://a.example", { policy: { maxEpsilon: 4 }, attempts: 3 }).join(); } catch { return asked + " times"; } finally { globalThis.fetch = real; }`: "3 times",
+		`await (await import("/sdk/index.js?1")).load(new Uint8Array([1, 2, 3]));`:                        "param | source | other bytes | must be the bytes of hushgrad.wasm.gz",
+		`await (await import("/sdk/index.js?2")).load("/nothing");`:                                       "param | source | /nothing | must be the bytes of hushgrad.wasm.gz, or a URL from which fetch gets them: status 404",
+		`await new web.Client("http://a.example", { policy: {} }).submit();`:                              "param | participant | undefined | must be what join has returned",
+		`return [0, 0.1234501, 4, 1e-7, 99999, Infinity].map(web.above).join(" ");`:                       "0 0.1235 4 1e-7 100000 ∞",
+		`const c = new web.Client("http://127.0.0.1:1", { policy: {}, attempts: 1 }); return "" + c.url;`: "http://127.0.0.1:1/",
 	} {
 		if said := run(expression); !strings.Contains(said, want) {
 			t.Errorf("%s\nsays %q, want %q", expression, said, want)

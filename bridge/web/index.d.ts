@@ -125,7 +125,7 @@ export interface ClientOptions {
    * https always, and the secret by which it knows this client.
    */
   issuer?: { url: URL | string; secret: string };
-  /** How often a submission is tried while the server is unavailable. Default 5. */
+  /** How often the client asks for a round, for tokens, or for its report to be taken, while who is asked is unavailable. Default 5. */
   attempts?: number;
   /** Milliseconds for each request. Default 30 000. */
   timeout?: number;

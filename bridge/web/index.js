@@ -271,7 +271,7 @@ export class Client {
   /** Fetches an open round ("" is the newest one) and joins it under the policy. */
   async join(id = "") {
     await load();
-    const { status } = await this.#post("GetRound", JSON.stringify({ roundId: id }), JSON_TYPE, object("GetRound"));
+    const { status } = await this.#again(() => this.#post("GetRound", JSON.stringify({ roundId: id }), JSON_TYPE, object("GetRound")));
     if (status?.state !== "ROUND_STATE_OPEN") throw invalid("state", status?.state, "the round must be open");
     if (id !== "" && status.round.id !== id) throw invalid("id", status.round.id, `must be ${id}, as asked for`);
     const participant = joinRound(status.round, this.policy);
