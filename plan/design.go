@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/mechanisms"
@@ -78,6 +79,13 @@ func (s shape) length(c design) float64 {
 // taken.
 var clips = []float64{0.2, 0.4, 0.7, 1, 1.5}
 
+// A run that converges ends where the mean of clipped gradients is zero. A short clip moves that model away from the best one, at which
+// gradients of examples differ in length, so the longest clip is taken that leaves nearly as much signal. convergingClips are tried then.
+var convergingClips = append(slices.Clone(clips), 2, 3)
+
+// signalKept is the share of the largest signal, 1 less the loss, that a longer clip has to leave.
+const signalKept = 0.95
+
 // nearly is how much larger a loss may be that counts as the least.
 const nearly = 1.02
 
@@ -93,6 +101,8 @@ func (t Training) shapes(c design) (out []shape) {
 		factors = []float64{warmClip}
 	case t.Public == nil || t.Clip > 0:
 		factors = []float64{1}
+	case t.Converges:
+		factors = convergingClips
 	}
 	_, whole := c.(ranked)
 	for _, f := range factors {
@@ -142,6 +152,8 @@ func (t Training) best(c design, d Demand) (best shape, err error) {
 	within := weightWithin(d.Epsilon, d.Delta, d.cohort(), d.Participations)
 	reports := float64(d.cohort()) * float64(t.Rounds)
 	least := math.Inf(1)
+	var ofClip []shape // the best shape of each clip
+	var losses []float64
 	for _, one := range t.shapes(c) {
 		d.Sparsity = one.sparsity
 		p, failed := d.likely(c, within)
@@ -164,11 +176,29 @@ func (t Training) best(c design, d Demand) (best shape, err error) {
 		if loss*nearly < least || loss < least && best.clip == one.clip {
 			best, least = one, loss
 		}
+		if last := len(ofClip) - 1; last < 0 || ofClip[last].clip != one.clip {
+			ofClip, losses = append(ofClip, one), append(losses, loss)
+		} else if loss < losses[last] {
+			ofClip[last], losses[last] = one, loss
+		}
 	}
 	if math.IsInf(least, 1) {
 		return best, err
 	}
+	if t.Converges && best.kept != nil {
+		best = ofClip[longest(losses)]
+	}
 	return best, nil
+}
+
+// longest returns the last of some growing clips that leaves nearly as much signal as the best one. losses are shares of the signal.
+func longest(losses []float64) int {
+	signal := signalKept * (1 - slices.Min(losses))
+	last := len(losses) - 1
+	for 1-losses[last] < signal {
+		last--
+	}
+	return last
 }
 
 // likely is the point of a mechanism at the ε that the demand allows: the given one, or about the largest within

@@ -145,7 +145,7 @@ gradient that the clip leaves. privunit has t candidates, of which s are likely:
 		said = append(said, fmt.Sprintf("%d rounds: of %d to %d, doubled as long as that takes a tenth of the run's noise away.", run.Rounds, leastRounds, mostRounds))
 	}
 	return paragraphs(w, append(said,
-		s.clipped(),
+		s.clipped(run.smooth != nil),
 		steps+": as large as lets the noise of all rounds pass.",
 		"All of this follows from public numbers, and from nothing in the clients' data of this run.",
 		run.origin())...)
@@ -176,7 +176,11 @@ func share(slope *float64) string {
 }
 
 // clipped says what becomes of a gradient, and how that was found.
-func (s *Schedule) clipped() string {
+func (s *Schedule) clipped(converges bool) string {
+	longer := ""
+	if converges {
+		longer = fmt.Sprintf(" A short clip also moves the model at which training ends, so this is the longest of some that leave %g of the largest signal.", signalKept)
+	}
 	clip := fmt.Sprintf("s = %d entries and τ = %.3g", s.Sparsity, s.Scale)
 	if s.Mechanism == privunit.Name {
 		clip = fmt.Sprintf("the L2 norm is clipped to %.3g", s.Scale)
@@ -188,7 +192,7 @@ func (s *Schedule) clipped() string {
 	case slope == nil:
 		return clip + ": from the norms of public gradients. This is a fallback: a sample of public gradients would show how much the clip cuts."
 	}
-	return fmt.Sprintf("%s: chosen on a sample of public gradients. The estimate is unbiased for the mean of clipped gradients, which has %.2f of the sample's mean gradient. The learning rate takes care of a multiple.", clip, *slope)
+	return fmt.Sprintf("%s: chosen on a sample of public gradients. The estimate is unbiased for the mean of clipped gradients, which has %.2f of the sample's mean gradient. The learning rate takes care of a multiple.%s", clip, *slope, longer)
 }
 
 // paragraphs writes texts as wide as a terminal, with an empty line behind each.

@@ -199,14 +199,26 @@ func (q Request) wholeShare(unit, shift float64) float64 {
 	if q.ZeroShot > 0 {
 		return warmClip
 	}
+	if q.Smooth != nil {
+		losses := make([]float64, len(convergingClips))
+		for i, f := range convergingClips {
+			losses[i] = q.wholeLoss(f, unit, shift)
+		}
+		return convergingClips[longest(losses)]
+	}
 	share, least := 1., math.Inf(1)
 	for _, f := range clips {
-		square := (unit*unit*float64(q.Dim) + shift*shift) * f * f * q.L2 * q.L2
-		if loss := q.Public.loss(*q.Public.kept(wholeClip(f * q.L2)), square); loss*nearly < least {
+		if loss := q.wholeLoss(f, unit, shift); loss*nearly < least {
 			share, least = f, loss
 		}
 	}
 	return share
+}
+
+// wholeLoss is Sample.loss of a clip of the L2 norm.
+func (q Request) wholeLoss(clip, unit, shift float64) float64 {
+	square := (unit*unit*float64(q.Dim) + shift*shift) * clip * clip * q.L2 * q.L2
+	return q.Public.loss(*q.Public.kept(wholeClip(clip * q.L2)), square)
 }
 
 // words are the outlook in sentences; none for nil.

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/hushgrad/hushgrad/plan"
@@ -116,4 +117,47 @@ func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
 			t.Errorf("%+v is no error", wrong)
 		}
 	}
+}
+
+// A run that comes near the best model takes the longest clip that leaves nearly as much signal. A short one would move the model at which it ends.
+func TestConvergingRunsClipLittle(t *testing.T) {
+	rng, gradients := rand.New(rand.NewPCG(5, 6)), make([][]float64, 2000)
+	for i := range gradients { // of logistic regression on one column, at zero
+		x, half := rng.NormFloat64(), 0.5
+		if rng.Float64() < 1/(1+math.Exp(-x)) {
+			half = -0.5
+		}
+		gradients[i] = []float64{half * x, half}
+	}
+	public, err := plan.NewSample(gradients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := plan.Request{Mechanism: "auto", Dim: 2, Clients: 6000, Rounds: 30, Budget: 1, Delta: 1e-6, Public: public}
+	for _, trust := range []plan.Trust{plan.Nobody, plan.Shuffler, plan.TwoServers} {
+		q.Trust, q.Smooth, q.LearningRate = trust, nil, 1
+		short, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Smooth, q.LearningRate = &plan.Smooth{Curvature: 0.5, Norm: 3}, 0
+		long, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := slopeOf(short), slopeOf(long); !(b > 0.8 && b > a+0.2) {
+			t.Errorf("%s: the clip leaves %.2f of the mean gradient, and %.2f where the run converges", trust, a, b)
+		}
+		if s := long.Schedule; s != nil && *s.Considered[0].Loss > 1-0.95*(1-*short.Schedule.Considered[0].Loss) {
+			t.Errorf("%s: a loss of %.3f, and %.3f with the clip of the least", trust, *s.Considered[0].Loss, *short.Schedule.Considered[0].Loss)
+		}
+	}
+}
+
+// slopeOf is the share of the mean gradient that a plan's clip leaves.
+func slopeOf(run *plan.Run) float64 {
+	if run.Schedule != nil {
+		return *run.Schedule.Considered[0].Slope
+	}
+	return *run.Outlook.Slope
 }

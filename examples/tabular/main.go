@@ -197,7 +197,7 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 		}
 	}
 	if o.unseen != nil {
-		if err := (plan.Words{About: "to predict", Text: []string{o.unseen.sentence()}}).Print(std.Out); err != nil {
+		if err := (plan.Words{About: "to predict", Text: o.unseen.sentences()}).Print(std.Out); err != nil {
 			return err
 		}
 	}

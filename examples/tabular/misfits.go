@@ -14,8 +14,9 @@ import (
 // misfits counts the cells that do not fit what is public about their columns. A simulation holds all
 // rows and can count. A server of real clients cannot: no client reveals whether its row fits.
 type misfits struct {
-	columns []column // the last is the target
-	place   string   // what the number of a row means: "line" of a file, "row" of a generated table
+	columns []column
+	target  int    // its place in columns; −1: there is none
+	place   string // what the number of a row means: "line" of a file, "row" of a generated table
 	rows    int
 	counts  [][ignored + 1]tally  // by column and fit
 	spelled []map[string]spelling // by column and value of its list
@@ -37,8 +38,8 @@ type tally struct {
 	cell  string
 }
 
-func newMisfits(s schema, place string) *misfits {
-	m := &misfits{columns: s.columns(), place: place}
+func newMisfits(columns []column, target int, place string) *misfits {
+	m := &misfits{columns: columns, target: target, place: place}
 	m.counts = make([][ignored + 1]tally, len(m.columns))
 	for range m.columns {
 		m.spelled = append(m.spelled, map[string]spelling{})
@@ -78,8 +79,6 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 	}
 }
 
-func (m *misfits) isTarget(i int) bool { return i == len(m.columns)-1 }
-
 // of is the number of cells of column i that do not fit.
 func (m *misfits) of(i int) int { return m.counts[i][clipped].n + m.counts[i][ignored].n }
 
@@ -93,7 +92,7 @@ const (
 func (m *misfits) check() error {
 	for i, c := range m.columns {
 		flag, percent := "--columns", maxInputPercent
-		if m.isTarget(i) {
+		if i == m.target {
 			flag, percent = "--target", maxTargetPercent
 		}
 		if 100*m.of(i) <= percent*m.rows {
@@ -134,9 +133,9 @@ func (m *misfits) about(i int) (out []sentence) {
 	const neither = "such a row neither trains nor is scored"
 	between := fmt.Sprintf("from %s to %s", text(c.low), text(c.high))
 	switch {
-	case m.isTarget(i) && c.values != nil:
+	case i == m.target && c.values != nil:
 		say(ignored, oneOf(c.values), neither)
-	case m.isTarget(i):
+	case i == m.target:
 		say(clipped, between, "the nearest end stands for it in training, and such a row is not scored")
 		say(ignored, "a number", neither)
 	case c.values != nil:

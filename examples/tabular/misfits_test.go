@@ -152,7 +152,7 @@ func TestAWrongTargetOfTheGeneratedTableIsRefused(t *testing.T) {
 func TestTheSpellingOfMostRowsCounts(t *testing.T) {
 	s := someSchema(t, "sector=low|high", "y=0..1")
 	for most, want := range map[string]string{"LOW": `did you mean "sector=LOW|high"?`, "low": `write "LOW" as "low" in the rows`} {
-		m := newMisfits(s, "row")
+		m := newMisfits(s.columns(), len(s.inputs), "row")
 		for i := range 9000 {
 			cell, how := "LOW", ignored
 			if (i%3 == 0) == (most == "LOW") {

@@ -21,6 +21,7 @@ type unseen struct {
 	x     [][]float64
 	lines []int    // of the file
 	unfit []string // the columns whose cells do not fit
+	*misfits
 }
 
 // readUnseen reads the file of --predict. Its rows need no target.
@@ -32,7 +33,7 @@ func (o options) readUnseen(ctx context.Context) (*unseen, error) {
 	defer file.Close()
 	out, err := readUnseen(r, o.separator, o.schema)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.predict, err)
+		return nil, fmt.Errorf("--predict: %s: %w", o.predict, err)
 	}
 	return out, nil
 }
@@ -43,7 +44,7 @@ func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &unseen{}
+	out := &unseen{misfits: newMisfits(s.inputs, -1, "line")}
 	for most := maxFileNumbers / s.features(); ; {
 		cells, line, err := in.next()
 		switch {
@@ -57,6 +58,7 @@ func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
 			return nil, fl.Invalid("rows", most+1, "must be at most %d with %d values each", most, s.features())
 		}
 		x, how := s.values(cells)
+		out.misfits.add(line, cells, how)
 		var unfit []string
 		for i, c := range s.inputs {
 			if how[i] != fits {
@@ -67,15 +69,9 @@ func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
 	}
 }
 
-// sentence says how many rows have cells that do not fit.
-func (r *unseen) sentence() string {
-	unfit := 0
-	for _, names := range r.unfit {
-		if names != "" {
-			unfit++
-		}
-	}
-	return fmt.Sprintf("%d rows, of which %d have cells that do not fit: the column unfit of predictions.csv names them. The nearest end, the centre or zeros stand for such cells, as in training.", len(r.x), unfit)
+// sentences say how many rows there are, and which cells do not fit.
+func (r *unseen) sentences() []string {
+	return append([]string{fmt.Sprintf("%d rows; predictions.csv has, for each, the columns that do not fit", len(r.x))}, r.misfits.sentences()...)
 }
 
 // writePredictions writes a line for each row: its line in the file, what the model predicts, the chance of each class, and the columns whose

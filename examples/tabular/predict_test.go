@@ -103,8 +103,24 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		if printed == nil || fmt.Sprintf("%.4f", score) != printed[1] || score < 0.5 {
 			t.Errorf("%s: the predictions have %.4f, and the run printed %q:\n%s", target, score, printed, out.String())
 		}
-		if text := out.String(); !strings.Contains(text, "predictions.csv\n") || !strings.Contains(text, "of which 1 have") {
+		if text := out.String(); !strings.Contains(text, "predictions.csv\n") || !strings.Contains(strings.Join(strings.Fields(text), " "), `1 of 301 rows: age is not from 17 to 90 (first: line 302, "200")`) {
 			t.Errorf("%s:\n%s", target, text)
 		}
+	}
+}
+
+// A run without new rows says that the predictions beside it are not of its model.
+func TestEarlierPredictionsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "predictions.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	args := []string{"--clients", "200", "--mechanism", "none", "--rounds", "30", "--out", dir}
+	if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "predictions.csv is an earlier model's") {
+		t.Error(out.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -56,6 +57,8 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 	}
 	if o.unseen != nil {
 		files += ", predictions.csv"
+	} else if _, err := os.Stat(filepath.Join(o.out, "predictions.csv")); o.out != "" && err == nil {
+		files += "; predictions.csv is an earlier model's"
 	}
 	return done.Write(w, o.out, title, s, files, func() error {
 		save := func(name string, write func(w io.Writer) error) error {

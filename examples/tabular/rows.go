@@ -34,7 +34,7 @@ type table struct {
 }
 
 func newTable(s schema, place string) *table {
-	return &table{schema: s, misfits: newMisfits(s, place), hashed: newHashed(s)}
+	return &table{schema: s, misfits: newMisfits(s.columns(), len(s.inputs), place), hashed: newHashed(s)}
 }
 
 // add takes a row whose cells are in the order of the schema's columns. A row without a known target

@@ -54,7 +54,9 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
 
 def test_the_hospitals_program_trains(tmp_path: Path) -> None:
     (program,) = saved(DOCS / "flower.md", tmp_path)
-    epsilon, right = (float(line.split(": ")[1]) for line in printed(program).splitlines())
+    lines = printed(program).splitlines()
+    counted, epsilon, right = (float(line.split(": ")[1]) for line in lines)
+    assert counted == 10
     assert 1.5 < epsilon <= 2
     assert right > 0.85
 

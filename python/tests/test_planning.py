@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,17 @@ import pytest
 from conftest import KEY, SHARE_KEY, new_round
 from numpy.typing import NDArray
 
-from hushgrad import InvalidParameter, NoiseAboveSignal, Policy, Round, account, compare, plan
+from hushgrad import (
+    BudgetExhausted,
+    InvalidParameter,
+    Ledger,
+    NoiseAboveSignal,
+    Policy,
+    Round,
+    account,
+    compare,
+    plan,
+)
 
 
 def gradients(n: int = 300, dim: int = 20) -> NDArray[np.float64]:
@@ -366,3 +377,15 @@ def test_gradients_by_name_are_rows() -> None:
     for each in wrong:
         with pytest.raises(InvalidParameter, match=r"of shape \(gradients, ...\) by name"):
             plan(public=each, **given)
+
+
+def test_a_ledger_of_twice_the_delta_pays_for_all_planned_rounds(tmp_path: Path) -> None:
+    run = plan(clients=8, records=24_000, dim=20, l1=8, l2=2.2, rounds=10, budget=2)
+    policy = Policy(max_epsilon=run.epsilon, max_delta=run.delta)
+    rounds = [Round(run.round(f"r{i}").description, policy) for i in range(run.affordable + 1)]
+    with Ledger(tmp_path / "ledger", "flower-records") as ledger:
+        ledger.set_budget(epsilon=2, delta=2 * run.delta)
+        for made in rounds[:10]:
+            made.encode_records(np.zeros((3, 20)), ledger=ledger)
+        with pytest.raises(BudgetExhausted):
+            rounds[10].encode_records(np.zeros((3, 20)), ledger=ledger)
