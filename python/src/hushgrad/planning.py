@@ -511,6 +511,9 @@ def _known(
         if isinstance(public, Mapping):
             public = _flat(cast("Mapping[str, NDArray[Any]]", public))
         shape = np.asarray(cast("Floats", public)).shape
+        if len(shape) > 2 or (len(shape) < 2 and not dim):
+            rule = "must have a row for each example: give {'w': gradients} in place of gradients"
+            raise invalid("public", shape, f"{rule}, or gradients.reshape(len(gradients), -1)")
         wide = dim or (shape[1] if len(shape) == 2 else 0)
         matrix = _sample(cast("Floats", public), wide)
         known = {"dim": wide}
