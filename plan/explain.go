@@ -145,7 +145,7 @@ gradient that the clip leaves. privunit has t candidates, of which s are likely:
 		said = append(said, fmt.Sprintf("%d rounds: of %d to %d, doubled as long as that takes a tenth of the run's noise away.", run.Rounds, leastRounds, mostRounds))
 	}
 	return paragraphs(w, append(said,
-		s.clipped(run.smooth != nil),
+		s.clipped(run.smooth != nil && run.smooth.Chances),
 		steps+": as large as lets the noise of all rounds pass.",
 		"All of this follows from public numbers, and from nothing in the clients' data of this run.",
 		run.origin())...)

@@ -199,7 +199,7 @@ func (q Request) wholeShare(unit, shift float64) float64 {
 	if q.ZeroShot > 0 {
 		return warmClip
 	}
-	if q.Smooth != nil {
+	if q.Smooth != nil && q.Smooth.Chances {
 		losses := make([]float64, len(convergingClips))
 		for i, f := range convergingClips {
 			losses[i] = q.wholeLoss(f, unit, shift)

@@ -275,7 +275,7 @@ func (run *Run) addOwn(ctx context.Context, q Request, r *fl.Round) error {
 func (run *Run) schedule(ctx context.Context, q Request) error {
 	t := Training{
 		Dim: q.Dim, Clients: q.Clients, Rounds: run.Rounds, Epsilon: q.Budget, Delta: q.Delta, EpsilonLocal: cmp.Or(q.Epsilon, q.MaxEpsilon),
-		Sparsity: q.Sparsity, Clip: q.Clip, Liars: q.Liars, L1: q.L1, L2: q.L2, Public: q.Public, Warm: q.ZeroShot > 0, Centred: q.Centred, Converges: q.Smooth != nil, Progress: q.Progress,
+		Sparsity: q.Sparsity, Clip: q.Clip, Liars: q.Liars, L1: q.L1, L2: q.L2, Public: q.Public, Warm: q.ZeroShot > 0, Centred: q.Centred, Converges: q.Smooth != nil && q.Smooth.Chances, Progress: q.Progress,
 	}
 	if q.Mechanism != mechanisms.Auto {
 		t.Mechanism = q.Mechanism

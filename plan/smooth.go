@@ -18,6 +18,10 @@ type Smooth struct {
 	Curvature float64
 	// Norm is a guess of the L2 norm of the best model.
 	Norm float64
+	// Chances says that predictions are chances, as of logistic and softmax regression. A short clip makes them too sure, so the clip
+	// is the longest that leaves nearly all of the signal. Without it the clip has the least noise. That suits squared loss: a
+	// short clip lets rare large errors count less.
+	Chances bool
 }
 
 // Rounds of a smooth loss where they are not planned. Rounds without privacy have no noise, and more of them come nearer to the best model.

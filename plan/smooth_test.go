@@ -140,7 +140,7 @@ func TestConvergingRunsClipLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Smooth, q.LearningRate = &plan.Smooth{Curvature: 0.5, Norm: 3}, 0
+		q.Smooth, q.LearningRate = &plan.Smooth{Curvature: 0.5, Norm: 3, Chances: true}, 0
 		long, err := q.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)

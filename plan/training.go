@@ -42,8 +42,8 @@ type Training struct {
 	Clip float64
 	// Liars is the share of clients that lie, all alike, which the plan counts on: it weighs how far they move the mean beside the noise. 0: none.
 	Liars float64
-	// Converges says that the run comes near the best model, as for a convex loss with few parameters. The longest clip is
-	// taken then that costs little signal.
+	// Converges says that the run comes near the model at which the mean gradient is zero, and that a short clip would make its
+	// chances too sure. The longest clip is taken then that costs little signal.
 	Converges bool
 	// Warm says that the run starts from a public model that knows something.
 	Warm bool
