@@ -131,7 +131,11 @@ func (c *column) parseList(flag, field, known string) error {
 		return fl.Invalid(flag, shortened(field), "must have .. between the ends of a range: type %s=%s..%s", c.name, ends[1], ends[2])
 	}
 	if n := len(c.values); n < 2 || n > maxValues {
-		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type %s=a|b, a range such as %s=0..100, or %s=#64 to have any values share 64 buckets", maxValues, n, c.name, c.name, c.name)
+		buckets := ""
+		if flag == "--columns" {
+			buckets = fmt.Sprintf(", or %s=#64 to have any values share 64 buckets", c.name)
+		}
+		return fl.Invalid(flag, shortened(field), "must list from 2 to %d values, and lists %d: type \"%s=a|b\", with the quotes, or a range such as %s=0..100%s", maxValues, n, c.name, c.name, buckets)
 	}
 	c.index()
 	return nil
