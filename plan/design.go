@@ -84,7 +84,7 @@ var clips = []float64{0.2, 0.4, 0.7, 1, 1.5}
 var convergingClips = append(slices.Clone(clips), 2, 3)
 
 // signalKept is the share of the largest signal, 1 less the loss, that a longer clip has to leave.
-const signalKept = 0.95
+const signalKept = 0.98
 
 // nearly is how much larger a loss may be that counts as the least.
 const nearly = 1.02

@@ -392,7 +392,8 @@ def test_a_ledger_of_twice_the_delta_pays_for_all_planned_rounds(tmp_path: Path)
 
 
 def test_gradients_of_a_matrix_are_asked_for_by_name() -> None:
-    each = gradients().reshape(300, 5, 4)
+    rows: Any = gradients()
+    each = rows.reshape(300, 5, 4)
     with pytest.raises(InvalidParameter, match=r"public: .*a row for each example: give {'w'"):
         plan(public=each, clients=6000, rounds=2, budget=2, trust="shuffler")
     assert plan(public={"w": each}, clients=6000, rounds=2, budget=2, trust="shuffler").dim == 20
