@@ -18,10 +18,10 @@ import (
 
 // unseen are rows whose target the trained model is to predict. They take no part in the training, and no server sees them.
 type unseen struct {
-	x     [][]float64
-	lines []int    // of the file
-	unfit []string // the columns whose cells do not fit
-	*misfits
+	x       [][]float64
+	lines   []int    // of the file
+	unfit   []string // the columns whose cells do not fit
+	misfits *misfits
 }
 
 // readUnseen reads the file of --predict. Its rows need no target.

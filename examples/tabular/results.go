@@ -57,7 +57,7 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 	}
 	if o.unseen != nil {
 		files += ", predictions.csv"
-	} else if _, err := os.Stat(filepath.Join(o.out, "predictions.csv")); o.out != "" && err == nil {
+	} else if _, err := os.Stat(filepath.Join(o.out, "predictions.csv")); err == nil {
 		files += "; predictions.csv is an earlier model's"
 	}
 	return done.Write(w, o.out, title, s, files, func() error {

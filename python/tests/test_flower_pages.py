@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import pathlib
+import re
 import subprocess
 import sys
 from functools import partial
@@ -25,7 +27,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp.strategy import FedAvg
 from pages import DOCS, blocks, needs_docs, saved
 
-from hushgrad import Policy
+from hushgrad import Policy, plan
 from hushgrad.flower import HushgradAggregation, HushgradMod
 
 pytestmark = needs_docs
@@ -59,6 +61,20 @@ def test_the_hospitals_program_trains(tmp_path: Path) -> None:
     assert counted == 10
     assert 1.5 < epsilon <= 2
     assert right > 0.85
+
+
+def test_what_a_hospital_demands_and_what_its_officer_reads(tmp_path: Path) -> None:
+    run = plan(clients=8, records=20_000, dim=20, l1=8, l2=2.2, rounds=10, budget=2)
+    page = (DOCS / "flower.md").read_text(encoding="utf-8")
+    (limit,) = re.findall(r'unit="example" hushgrad-max-epsilon=([0-9.]+) ', page)
+    assert run.epsilon <= float(limit) < run.epsilon + 0.01
+    (line,) = re.findall(r"`(pathlib\.Path\(.*?)` makes the file", page)
+    (command,) = re.findall(r"`hushgrad (account statement .*?) round\.json`", page)
+    file = tmp_path / "round.json"
+    exec(line.replace('"round.json"', "file"), {"pathlib": pathlib, "run": run, "file": file})
+    statement = [sys.executable, "-m", "hushgrad_command", *command.split(), str(file)]
+    said = subprocess.run(statement, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "(ε, δ) = (2, 1e-06) for one record, over the 10 rounds" in said
 
 
 def test_the_lines_of_a_planned_run_train(

@@ -183,6 +183,16 @@ def test_hospitals_train_as_planned() -> None:
         HushgradAggregation.from_plan(turns)
 
 
+def test_all_hospitals_are_asked_where_one_may_be_down() -> None:
+    run = plan(clients=9, records=9_000, dim=30, l1=5, l2=1, budget=2)
+    fewer = {"min_train_nodes": 9, "min_available_nodes": 9, "fraction_evaluate": 0}
+    every = FedAvgM(server_momentum=run.momentum, **fewer)  # type: ignore[arg-type]
+    for strategy, asked in ((None, 9), (every, 10)):
+        aggregation = HushgradAggregation.from_plan(run, strategy)
+        sent = aggregation.configure_train(1, start(), ConfigRecord(), Clients(10, pull))
+        assert len(list(sent)) == asked
+
+
 def digits(seed: int) -> tuple[Any, ...]:
     """Return public digits, the shares of 200 clients, and a test."""
     load: Any = pytest.importorskip("sklearn.datasets").load_digits
