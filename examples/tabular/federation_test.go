@@ -16,7 +16,7 @@ import (
 )
 
 // Two real servers add up what the clients clip: their mean is within six standard errors of it, at two models whose means are further apart. A coordinate of a right sum is not once in 5·10^8,
-// and there are 16. docs/own-model.md has the
+// and there are 16. docs/tables.md has the
 // command with more clients.
 func TestTwoServersSumClippedGradients(t *testing.T) {
 	if !*long {

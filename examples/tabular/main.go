@@ -73,6 +73,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	for name, usage := range local {
 		f.Lookup(name).Usage = usage
 	}
+	command.Without(f, "mechanism", hdsum.Name)
+	command.Without(f, "trust", string(plan.OwnSite), string(plan.Server)) // each client has one row, and no run here trusts the server
 	o.request, o.check, o.flags = request, check, f
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
@@ -105,10 +107,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		}
 	}
 	switch two := request.Trust == plan.TwoServers; {
-	case plan.IsSum(request.Mechanism) && !(two && request.Mechanism == hdsum.SharesName):
-		return o, fl.Invalid("--mechanism", request.Mechanism, "must be local here, or %s with --trust %s", hdsum.SharesName, plan.TwoServers)
-	case request.Trust == plan.OwnSite:
-		return o, fl.Invalid("--trust", string(request.Trust), "must be %s, %s or %s here: each client has one row, and no site has many", plan.Nobody, plan.Shuffler, plan.TwoServers)
+	case request.Mechanism == hdsum.SharesName && !two:
+		return o, fl.Invalid("--mechanism", request.Mechanism, "needs --trust %s", plan.TwoServers)
 	case two && o.seed != 0:
 		return o, fl.Invalid("--seed", o.seed, "must be 0 with --trust %s: tokens and seals are always fresh", plan.TwoServers)
 	case !two && o.binary != "":

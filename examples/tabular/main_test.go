@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +84,51 @@ func TestEveryKindOfTargetIsLearnt(t *testing.T) {
 	}
 }
 
-// A run without a seed states what it promises, and a file's rows are its clients. docs/own-model.md has
+// The generated table is learnt without a flag. docs/tables.md has the command.
+func TestTheGeneratedTableIsLearnt(t *testing.T) {
+	var out bytes.Buffer
+	dir := t.TempDir()
+	if err := tabular(t.Context(), []string{"--out", dir}, command.Streams{Out: &out, Err: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "a generated table") || !strings.Contains(text, "local privacy      ε = 4,") {
+		t.Errorf("the output is\n%s", text)
+	}
+	theFieldsAreOnThePage(t, filepath.Join(dir, "summary.json"))
+}
+
+// theFieldsAreOnThePage compares the fields of a summary with those that docs/tables.md explains.
+func theFieldsAreOnThePage(t *testing.T, summary string) {
+	raw, err := os.ReadFile(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/tables.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "The fields of `summary.json`")
+	table, _, _ = strings.Cut(table, "\n## ")
+	n := 0
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cell, -1) {
+			n++
+			if _, there := fields[name[1]]; strings.HasPrefix(line, "|") && !there {
+				t.Errorf("docs/tables.md explains %s, which no summary has", name[1])
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("docs/tables.md explains %d fields", n)
+	}
+}
+
+// A run without a seed states what it promises, and a file's rows are its clients. docs/tables.md has
 // the command.
 func TestAFileIsLearnt(t *testing.T) {
 	var table strings.Builder
@@ -158,11 +203,11 @@ func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--columns: got":       {"--data", "people.csv", "--target", "class=a|b"},
 		"--target: got":        {"--data", "people.csv", "--columns", "age=1..2"},
-		"--mechanism: got":     {"--mechanism", "sumdp"},
-		"--trust: got":         {"--trust", "own-site"},
+		"none":                 {"--mechanism", "sumdp"},
+		"shuffler, two-server": {"--trust", "own-site"},
 		"--seed: got":          {"--trust", "two-servers", "--seed", "5"},
 		"--hushgrad: got":      {"--hushgrad", "hushgrad"},
-		"must be local":        {"--mechanism", "gaussian-shares"},
+		"needs --trust":        {"--mechanism", "gaussian-shares"},
 		"--expand: got":        {"--expand", "all"},
 		"--predict: got":       {"--predict", "new.csv"},
 		`"height"`:             {"--columns", "height=0..3"},

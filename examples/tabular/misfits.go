@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -153,9 +154,9 @@ func (m *misfits) about(i int) (out []sentence) {
 var pointed = regexp.MustCompile(`^\s*(-?[0-9]+),([0-9]+)\s*$`)
 
 // meant asks for the cells' spelling where upper and lower case alone differ, and more rows would fit it. Where fewer would, it
-// says which cell is to be mended.
+// says how many cells are to be mended, and gives one of them.
 func (m *misfits) meant(i int) string {
-	c, mend := m.columns[i], ""
+	c, mend, cells := m.columns[i], "", 0
 	if cell := m.counts[i][ignored].cell; c.isNumber() && pointed.MatchString(cell) {
 		return fmt.Sprintf(" (write %q as %q in the rows, with a decimal point)", shortened(cell), shortened(pointed.ReplaceAllString(cell, "$1.$2")))
 	}
@@ -166,12 +167,19 @@ func (m *misfits) meant(i int) string {
 			return command.Meant([]string{fmt.Sprintf("%q", shortened(v))})
 		case s.other > s.same:
 			values[k] = s.cell
-		case s.other > 0 && mend == "":
-			mend = fmt.Sprintf(" (write %q as %q in the rows)", shortened(s.cell), shortened(v))
+		case s.other > 0:
+			cells += s.other
+			mend = cmp.Or(mend, fmt.Sprintf("%q as %q", shortened(s.cell), shortened(v)))
 		}
 	}
-	if slices.Equal(values, c.values) {
-		return mend
+	switch {
+	case !slices.Equal(values, c.values):
+	case cells == m.counts[i][ignored].n:
+		return fmt.Sprintf(" (write %s in the rows)", mend)
+	case cells > 0:
+		return fmt.Sprintf(" (write %s in the rows: in %d of the first %d such cells only upper and lower case differ)", mend, cells, min(m.counts[i][ignored].n, enough))
+	default:
+		return ""
 	}
 	c.values = values
 	return command.Meant([]string{fmt.Sprintf("%q", shortened(c.String()))})

@@ -46,7 +46,7 @@ func tableOf(header, separator, end string, change func(i int, row []string)) st
 }
 
 // A description that does not fit the rows is counted, and trains on nothing that it does not fit. Where
-// too many rows do not fit, the program refuses them. docs/own-model.md says how many that are.
+// too many rows do not fit, the program refuses them. docs/tables.md says how many that are.
 func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 	const (
 		header  = "age,sector,income"
@@ -88,6 +88,11 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 			`10 of 1000 rows: age is not from 17 to 90 (first: line 9, "120"); the nearest end stands for it`,
 			`10 of 1000 rows: age is not a number (first: line 10, "n/a"); the centre of its column stands for it`,
 			`50 of 1000 rows: sector is not public, private or none (first: line 7, "NONE"); zeros stand for it (write "NONE" as "none" in the rows)`}},
+		"some spellings": {tableOf(header, ",", "\n", func(i int, row []string) {
+			put(1, "NONE", every(20, 5))(i, row)
+			put(1, "Public", every(40, 6))(i, row)
+			put(1, "other", every(100, 7))(i, row)
+		}), columns, target, nil, "", []string{`85 of 1000 rows: sector is not public, private or none (first: line 7, "NONE"); zeros stand for it (write "Public" as "public" in the rows: in 75 of the first 85 such cells only upper and lower case differ)`}},
 		"a column of other values": {tableOf(header, ",", "\n", put(1, "Public", always)), columns, target, nil,
 			`--columns: got "sector=public|private|none", rule: must fit at least 50 % of the rows: 1000 of 1000 rows: sector is not public, private or none (first: line 2, "Public"); mend the description or the rows (did you mean "sector=Public|private|none"?)`, nil},
 		"numeric targets beyond the range": {tableOf(header, ",", "\n", put(0, "91", every(200, 4))), "sector=public|private|none", "age=17..90", nil, "",

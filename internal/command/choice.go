@@ -18,6 +18,12 @@ func OneOf[T ~string](f *flag.FlagSet, at *T, name, short string, values []T, us
 	f.VarP(c, name, short, usage)
 }
 
+// Without takes values from a flag of OneOf, for a command that has no use for them.
+func Without(f *flag.FlagSet, name string, values ...string) {
+	c := f.Lookup(name).Value.(*choice)
+	c.values = slices.DeleteFunc(c.values, func(value string) bool { return slices.Contains(values, value) })
+}
+
 // Choices returns the values of a flag of OneOf, and nil for any other flag.
 func Choices(f *flag.Flag) []string {
 	if c, ok := f.Value.(*choice); ok {

@@ -88,7 +88,7 @@ def test_wrong_columns_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_lines_of_the_page() -> None:
-    """docs/own-model.md has these lines."""
+    """docs/tables.md has these lines."""
     columns = Columns("age=17..90~40±15,income=0..1e6~log,city=#64")
     x = columns.numbers([{"age": "31", "income": "25000", "city": "Lima"}])
     assert x.shape == (1, 66)
