@@ -185,7 +185,7 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 		run.Steps, run.excess = q.Smooth.steps(noise*r.Scale*math.Sqrt(float64(run.Dim)/float64(run.Rounds)), run.Rounds)
 		return nil
 	}
-	limit := stepRule{noiseGoal: stepsFor(q.Centred).noiseGoal, rateLimit: 2 * sumRate}
+	limit := stepsFor(q.Centred)
 	if q.ZeroShot > 0 {
 		limit = limit.warm(noise / math.Sqrt(float64(run.Rounds)))
 	}

@@ -33,7 +33,7 @@ type Request struct {
 	// error, of which about the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
 	Liars float64
 	// Cohort is the number of clients of a round. 0: for "none" such that each takes part
-	// once, for "sumdp" 6000.
+	// once, for "sumdp" 6000, and for "gaussian-shares" all.
 	Cohort int
 	// Rounds is the number of rounds, at most. 0: 16 with the trust Nobody, or 60 with Examples and without a public model,
 	// fewer where there are few clients, for "sumdp" and "gaussian-shares" 10 without Smooth, and 30 otherwise. With Shuffler and Examples, but without a public

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -115,13 +116,36 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 	}
 }
 
-// Sums with Gaussian noise have as many rounds as gradients of one record each need, whoever adds the noise. Sums in many messages have fewer.
+// Sums with Gaussian noise have as many rounds as gradients of one record each need, whoever adds the noise, and all clients in each: that has the
+// least noise. Sums in many messages have fewer of both.
 func TestRoundsOfSums(t *testing.T) {
-	for mechanism, want := range map[string]int{hdsum.SharesName: 30, hdsum.Name: 10} {
+	for mechanism, want := range map[string][2]int{hdsum.SharesName: {30, 60_000}, hdsum.Name: {10, 6000}} {
 		run, err := Request{Mechanism: mechanism, Clients: 60_000, Dim: 650, Budget: 1, Delta: 1e-6, L1: 1, L2: 1}.Run(t.Context())
-		if err != nil || run.Rounds != want || run.Cohort != 6000 {
-			t.Errorf("%s: %+v, %v, want %d rounds", mechanism, run, err, want)
+		if err != nil || run.Rounds != want[0] || run.Cohort != want[1] {
+			t.Errorf("%s: %+v, %v, want %d rounds of %d", mechanism, run, err, want[0], want[1])
 		}
+	}
+}
+
+// Steps around a public centre are as large for the mean of two servers as for any other mean with its noise: a smaller limit left them behind a
+// shuffler, whose noise is larger.
+func TestStepsOfSumsAreThoseOfTheirNoise(t *testing.T) {
+	q := Request{Mechanism: hdsum.SharesName, Clients: 60_000, Dim: 650, Budget: 4, Delta: 1e-6, L1: 1, L2: 1, Clip: 1}
+	rates := map[bool]float64{}
+	for _, centred := range []bool{false, true} {
+		q.Centred = centred
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := run.standardError(run.Opened)
+		if want := stepsFor(centred).steps(noise, 1, run.Rounds).LearningRate; math.Abs(run.LearningRate-want) > 1e-9*want {
+			t.Errorf("centred %t: the learning rate is %g, want %g", centred, run.LearningRate, want)
+		}
+		rates[centred] = run.LearningRate
+	}
+	if rates[true] < 2*rates[false] {
+		t.Errorf("the learning rates are %v", rates)
 	}
 }
 

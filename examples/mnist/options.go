@@ -58,6 +58,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	request, check := plan.Flags(f)
 	o.request = request
 	f.Lookup("clients").Usage += fmt.Sprintf("; with --trust %s the number of sites, who share the pictures, and %d unless it is given", plan.OwnSite, sites)
+	f.Lookup("cohort").Usage += fmt.Sprintf("; with --trust %s at most %d unless it is given, so that one machine simulates them in minutes", plan.TwoServers, parties.MostSealed)
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
 	}
@@ -85,6 +86,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 			return o, err
 		}
 	}
+	parties.Simulate(request)
 	if o.public, err = dataset.ParseKinds(*public, o.classes); err != nil {
 		return o, err
 	}

@@ -130,6 +130,7 @@ var local = map[string]string{
 	"budget":    "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise",
 	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit and two servers; 0: planned",
 	"epsilon":   "ε of one report; 0: the largest that --budget allows",
+	"cohort":    "clients of a round; 0: planned, and with --trust two-servers at most 6000, so that one machine simulates them in minutes",
 	"rounds":    "rounds; the guarantees of a client's reports compose; 0: planned, from 30 to 120 with --trust shuffler, 30 with two-servers and at most 48 with nobody",
 }
 
@@ -242,6 +243,7 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 	}
 	defer public.Close()
 	r := *o.request
+	parties.Simulate(&r)
 	r.Dim, r.Seed = t.dim, o.seed
 	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm, Chances: o.schema.target.values != nil}
 	if r.Public, err = sample(ctx, public); err != nil {

@@ -64,6 +64,17 @@ func (p *Flags) Check(q *plan.Request, seed uint64, dashboard string) error {
 	return cmp.Or(CheckBinary(p.binary), p.Liars.check(q))
 }
 
+// MostSealed is the number of simulated clients of a round with two servers, unless --cohort says otherwise: one machine seals and opens all
+// shares, so that a run takes minutes. Real clients seal their own.
+const MostSealed = 6000
+
+// Simulate bounds the clients of a round of a request whose clients are simulated here.
+func Simulate(q *plan.Request) {
+	if (q.Trust == plan.TwoServers || q.Mechanism == hdsum.SharesName) && q.Cohort == 0 {
+		q.Cohort = min(MostSealed, q.Clients)
+	}
+}
+
 // CheckBinary finds out whether the program of --hushgrad can be started: a run should not plan for minutes and then end with
 // the news that it cannot. The empty name is for one that is built.
 func CheckBinary(name string) error {
