@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/server/internal/issuer"
 	"github.com/hushgrad/hushgrad/server/journal"
@@ -45,6 +46,8 @@ type IssuerConfig struct {
 	OHTTPKeys []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
+	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
+	StatsHandler stats.Handler
 	// Ready says in words why the issuer should get no calls, for reasons that it does not
 	// know of itself. Default: there are none.
 	Ready func() error
@@ -54,7 +57,7 @@ func (c IssuerConfig) inner() issuer.Config {
 	return issuer.Config{
 		Journal: c.Journal, Admit: c.Admit, Logger: c.Logger, MaxKeys: c.MaxKeys,
 		Credentials: c.Credentials, OperatorCredentials: c.OperatorCredentials,
-		HTTPSecurity: c.HTTPSecurity, HTTPOrigins: c.HTTPOrigins, OHTTPKeys: c.OHTTPKeys, Metrics: c.Metrics, Ready: c.Ready,
+		HTTPSecurity: c.HTTPSecurity, HTTPOrigins: c.HTTPOrigins, OHTTPKeys: c.OHTTPKeys, Metrics: c.Metrics, StatsHandler: c.StatsHandler, Ready: c.Ready,
 	}
 }
 

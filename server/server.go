@@ -194,13 +194,9 @@ func (s *Server) stopping() {
 
 // endpoint returns the settings of the gRPC server of a listener.
 func (s *Server) endpoint(name string, g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
-	var options []grpc.ServerOption
-	if s.cfg.StatsHandler != nil {
-		options = append(options, grpc.StatsHandler(s.cfg.StatsHandler))
-	}
 	return endpoint.Config{
 		Name: name, Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
-		Credentials: creds, Reflection: s.cfg.Reflection, Options: options, Calls: &s.calls,
+		Credentials: creds, Reflection: s.cfg.Reflection, StatsHandler: s.cfg.StatsHandler, Calls: &s.calls,
 	}
 }
 

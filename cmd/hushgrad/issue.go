@@ -79,6 +79,12 @@ func (s *issueFlags) run(ctx context.Context, std command.Streams) (err error) {
 		return err
 	}
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
+	traces, err := newTracing(ctx, "issue", s.config.Logger)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(s.config.Logger)
+	s.config.StatsHandler = traces.handler()
 	figures := s.monitoring.registry()
 	s.config.Metrics = figures
 	kept, err := s.state.open(s.config.Logger)

@@ -80,8 +80,13 @@ func (r *relayFlags) run(ctx context.Context, std command.Streams) error {
 	if own != nil {
 		r.config.Security = own.Config()
 	}
+	traces, err := newTracing(ctx, "relay", logger)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(logger)
 	figures := r.monitoring.registry()
-	r.config.Logger, r.config.Metrics = logger, figures
+	r.config.Logger, r.config.Metrics, r.config.Carried = logger, figures, traces.carried()
 	carrier, err := relay.New(r.config)
 	if err != nil {
 		return err

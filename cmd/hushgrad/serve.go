@@ -59,7 +59,7 @@ func (s *serveFlags) run(ctx context.Context, std command.Streams) (err error) {
 		return err
 	}
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
-	traces, err := newTracing(ctx, logger)
+	traces, err := newTracing(ctx, "serve", logger)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,13 @@ func (s *shuffleFlags) run(ctx context.Context, std command.Streams) (err error)
 		return err
 	}
 	s.config.Ready = func() error { return own.CheckValid(time.Now()) }
-	conn, err := s.dial(logger)
+	traces, err := newTracing(ctx, "shuffle", logger)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(logger)
+	s.config.StatsHandler = traces.handler()
+	conn, err := s.dial(logger, traces.upstream()...)
 	if err != nil {
 		return err
 	}
@@ -170,8 +176,8 @@ func (s *shuffleFlags) keys(logger *slog.Logger) (*seal.Keys, error) {
 }
 
 // dial returns the connection to the server.
-func (s *shuffleFlags) dial(logger *slog.Logger) (*grpc.ClientConn, error) {
-	return s.upstream.follow(logger,
+func (s *shuffleFlags) dial(logger *slog.Logger, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	return s.upstream.follow(logger, append(options,
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 20 * time.Second}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(s.config.MaxMessageBytes)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(s.config.MaxMessageBytes)))...)
 }

@@ -9,9 +9,13 @@ import (
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -20,9 +24,10 @@ import (
 // tracing sends traces of calls to an OpenTelemetry collector.
 type tracing struct{ provider *sdktrace.TracerProvider }
 
-// newTracing returns what the standard environment variables ask for, nil for no traces. A
-// trace has the time, the method and the result of a call. It has no address of a client.
-func newTracing(ctx context.Context, logger *slog.Logger) (*tracing, error) {
+// newTracing returns what the standard environment variables ask for, nil for no traces. role is the command, after which the
+// service is called unless they name it. A trace has the time, the method and the result of a call. It has no address of a
+// client, and no party passes on what a client says of traces.
+func newTracing(ctx context.Context, role string, logger *slog.Logger) (*tracing, error) {
 	if asked, err := tracesAsked(); err != nil || !asked {
 		return nil, err
 	}
@@ -30,8 +35,13 @@ func newTracing(ctx context.Context, logger *slog.Logger) (*tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
+	of, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "hushgrad-"+role), attribute.String("service.version", thisBuild().Version)), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("traces are lost", "error", err) }))
-	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter))}, nil
+	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(of))}, nil
 }
 
 // tracesAsked reads the variables that turn traces on: an exporter, or a collector's address.
@@ -67,6 +77,29 @@ func (t *tracing) handler() stats.Handler {
 	return otelgrpc.NewServerHandler(
 		otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(propagation.TraceContext{}), otelgrpc.WithPublicEndpoint(),
 	)
+}
+
+// upstream returns the options of a connection on which this party calls another one. The other party's traces link to these calls.
+func (t *tracing) upstream() []grpc.DialOption {
+	if t == nil {
+		return nil
+	}
+	return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(
+		otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(propagation.TraceContext{}),
+	))}
+}
+
+// carried returns what a relay tells of a request, nil for nothing. The request's own headers are not read, and none is sent on.
+func (t *tracing) carried() func(came time.Time, result string) {
+	if t == nil {
+		return nil
+	}
+	tracer := t.provider.Tracer("github.com/hushgrad/hushgrad/server/relay")
+	return func(came time.Time, result string) {
+		_, span := tracer.Start(context.Background(), "carry", trace.WithTimestamp(came), trace.WithSpanKind(trace.SpanKindServer))
+		span.SetAttributes(attribute.String("result", result))
+		span.End()
+	}
 }
 
 // stop sends what is left, within a second.

@@ -41,6 +41,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Metrics registers the figures of the relay for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
+	// Carried, if not nil, is told of each request when it is answered, for traces: when it came, and what became of it, as in the figures.
+	Carried func(came time.Time, result string)
 }
 
 func (c Config) withDefaults() (Config, error) {

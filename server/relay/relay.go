@@ -89,8 +89,12 @@ func (r *Relay) Serve(ctx context.Context, l net.Listener) error {
 
 // serve carries one request.
 func (r *Relay) serve(w http.ResponseWriter, in *http.Request) {
+	came := time.Now()
 	w.Header().Set("Cache-Control", "no-store")
 	result := r.carry(w, in)
+	if r.cfg.Carried != nil {
+		r.cfg.Carried(came, result)
+	}
 	r.metrics.requests.WithLabelValues(result).Inc()
 }
 

@@ -61,7 +61,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 func (s *Shuffler) endpoint(name string, g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
 		Name: name, Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
-		Credentials: creds, Reflection: s.cfg.Reflection,
+		Credentials: creds, Reflection: s.cfg.Reflection, StatsHandler: s.cfg.StatsHandler,
 	}
 }
 

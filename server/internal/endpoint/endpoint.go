@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -43,8 +44,8 @@ type Config struct {
 	Credentials credentials.TransportCredentials
 	// Reflection describes the services to whoever asks.
 	Reflection bool
-	// Options are added.
-	Options []grpc.ServerOption
+	// StatsHandler is told of every connection and call, nil for nobody.
+	StatsHandler stats.Handler
 	// Calls counts the calls in progress, together with other endpoints' calls. nil does not.
 	Calls *atomic.Int64
 }
@@ -61,11 +62,11 @@ func New(c Config) *Endpoint {
 	c.Credentials = cmp.Or(c.Credentials, insecure.NewCredentials())
 	c.Calls = cmp.Or(c.Calls, new(atomic.Int64))
 	e := &Endpoint{config: c}
-	e.Server = grpc.NewServer(append(append(c.Guard.Options(c.Codec),
-		grpc.Creds(c.Credentials),
-		grpc.ChainUnaryInterceptor(e.unary),
-		grpc.ChainStreamInterceptor(e.stream),
-	), c.Options...)...)
+	options := append(c.Guard.Options(c.Codec), grpc.Creds(c.Credentials), grpc.ChainUnaryInterceptor(e.unary), grpc.ChainStreamInterceptor(e.stream))
+	if c.StatsHandler != nil {
+		options = append(options, grpc.StatsHandler(c.StatsHandler))
+	}
+	e.Server = grpc.NewServer(options...)
 	return e
 }
 

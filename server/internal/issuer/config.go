@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/ohttp"
@@ -50,6 +51,8 @@ type Config struct {
 	OHTTPKeys []string
 	// Metrics registers the figures of the issuer for Prometheus. Default: none are kept.
 	Metrics prometheus.Registerer
+	// StatsHandler is told of every connection and call of Serve, for traces. Default: nobody.
+	StatsHandler stats.Handler
 	// Ready says in words why the issuer should get no calls, for reasons that it does not
 	// know of itself. Default: there are none.
 	Ready func() error

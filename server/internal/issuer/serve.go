@@ -89,6 +89,6 @@ func (i *Issuer) gateway() (*gateway.Gateway, error) {
 func (i *Issuer) endpoint(name string, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
 		Name: name, Guard: guard.New(bounds, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
-		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds,
+		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds, StatsHandler: i.cfg.StatsHandler,
 	}
 }
