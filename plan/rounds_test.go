@@ -18,8 +18,8 @@ import (
 // Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of
 // the noise left by twice as many rounds are computed anew.
 func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes seconds")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
 	x, labels := make([][]float64, 200), make([]int, 200)
@@ -58,10 +58,7 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		clients int
 		budget  float64
 	}
-	federations := []federation{{6000, 0.25}, {60_000, 0.25}}
-	if *long {
-		federations = append(federations, federation{60_000, 1})
-	}
+	federations := []federation{{6000, 0.25}, {60_000, 0.25}, {60_000, 1}}
 	seen := map[int]bool{}
 	for _, c := range federations {
 		q := base
@@ -88,7 +85,7 @@ func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
 		}
 	}
 	if len(seen) != len(federations) {
-		t.Errorf("rounds %v, want 30, 60 and, with -long, 120", seen)
+		t.Errorf("rounds %v, want 30, 60 and 120", seen)
 	}
 	for _, c := range []struct {
 		zeroShot      float64

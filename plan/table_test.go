@@ -235,7 +235,7 @@ func TestOwnNoiseIsPlanned(t *testing.T) {
 		t.Errorf("%g times the error, want %g", got, ratio)
 	}
 	q.OwnBudget = 8
-	rows, err := q.Compare(t.Context())
+	rows, err := q.Compare(t.Context(), Shuffler, TwoServers)
 	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
 		t.Errorf("%+v, %v", rows, err)
 	}

@@ -107,8 +107,8 @@ func TestSnapshotsOfOtherCountsAreRefused(t *testing.T) {
 // law of the candidates. Tolerance: 300 rounds have a root mean square with a relative error of 1/√600, and 6 of
 // them are .245; a false alarm in 10^8.
 func TestStandardErrorsHoldForShortGradients(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes seconds")
 	}
 	for _, epsilon := range []float64{1, 8} {
 		r := fl.Round{ID: "short", Mechanism: Name, Dim: 1, Scale: 1, Epsilon: epsilon, Relation: fl.ReplaceOne, MinReports: 2, PublicSeed: [32]byte{1}}

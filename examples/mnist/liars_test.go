@@ -84,8 +84,8 @@ func TestTheStepCheckStopsLiars(t *testing.T) {
 // Liars are found by public pictures. The screen and the summary say so, apart from the proved alarm. Honest clients with such pictures are not. 45 liars in each of 3 rounds
 // are three times as many as the alarm needs.
 func TestLiarsAreFoundByPublicPictures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes seconds")
 	}
 	for share, found := range map[string]bool{"0": false, "0.15": true} {
 		dir := t.TempDir()

@@ -11,16 +11,13 @@ import (
 // A run whose means cannot be told from their noise is warned of when its accuracy does not grow, too. With 100 reports in each of 60 rounds a
 // quarter of the rounds shows no signal, and the model learns. Both runs are seeded.
 func TestOnlyARunThatGainsNothingIsCalledLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes seconds")
 	}
 	for line, warned := range map[string]bool{
 		"--clients 2000 --rounds 8 --budget 0.1 --force": true,
 		"--clients 6000 --rounds 60 --budget 4":          false,
 	} {
-		if !warned && !*long {
-			continue
-		}
 		var out strings.Builder
 		flags := append(strings.Fields(line), "--seed", "7", "--features", "edges-centred")
 		if code := command.Run(t.Context(), "mnist", mnist, flags, command.Streams{Out: &out, Err: io.Discard}); code != 0 || strings.Contains(out.String(), "cannot be distinguished") != warned {

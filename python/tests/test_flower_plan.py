@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from typing import Any
@@ -152,12 +153,17 @@ def test_what_is_given_replaces_the_plan() -> None:
     assert (grid.rounds[0].min_reports, grid.rounds[0].scale) == (7, 9.0)
 
 
-def test_a_run_that_is_given_up_returns_the_model_that_it_began_with() -> None:
+def test_a_run_that_is_given_up_returns_the_model_that_it_began_with(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "flwr")
     run = planned(mechanism="none", epsilon=0, trust="nobody", rounds=2)
     strategy = HushgradAggregation.from_plan(run, min_reports=41)
     first = start()
     result = strategy.start(Clients(40, pull), first, num_rounds=run.affordable)
     np.testing.assert_array_equal(result.arrays["model"].numpy(), first["model"].numpy())
+    assert f"round 1 asks {run.cohort} of 40 nodes" in caplog.text
+    assert "no round counted" in caplog.text
 
 
 @pytest.mark.parametrize("trust", ["shuffler", "two-servers"])

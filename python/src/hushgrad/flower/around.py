@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from logging import getLogger
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MetricRecord, RecordDict
 from flwr.serverapp import Grid
@@ -11,6 +12,8 @@ from flwr.serverapp.strategy import Result, Strategy
 from ..federated.average import Average
 from ..federated.models import Names
 from . import records
+
+log = getLogger("flwr")
 
 Evaluate = Callable[[int, ArrayRecord], MetricRecord | None]
 
@@ -59,6 +62,7 @@ class Around(Strategy):
         if self.averaged is not None:
             result.arrays = self.averaged
         elif not result.arrays:
+            log.warning("hushgrad: no round counted: the model is the one that the run began with")
             result.arrays = initial_arrays
         return result
 

@@ -56,7 +56,10 @@ class InTurn(FedAvgM):
             for message in super().configure_train(server_round, arrays, config, grid)
         }
         asked = self._turns.next(messages)
-        if not asked:
+        if asked:
+            asks = "hushgrad: round %d asks %d of %d nodes"
+            log.info(asks, server_round, len(asked), len(messages))
+        else:
             log.warning(
                 "hushgrad: round %d is left out: %d nodes may still take part, and %d have to",
                 *(server_round, len(self._turns.free(messages)), self._turns.cohort),
