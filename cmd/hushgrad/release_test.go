@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"debug/buildinfo"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -50,6 +53,63 @@ func TestTheReleaseHoldsPagesAndCompletions(t *testing.T) {
 	}
 	if n := strings.Count(string(text), " ./cmd/hushgrad man "); n != 1 {
 		t.Errorf("%d hooks write manual pages", n)
+	}
+}
+
+// The bill of materials of a release, made as .goreleaser.yaml and the workflow say, has every module of the program in its version.
+func TestTheBillOfMaterialsIsComplete(t *testing.T) {
+	if !*long {
+		t.Skip("it builds the program, and the one that reads it")
+	}
+	workflow, err := os.ReadFile(filepath.Join("..", "..", ".github", "workflows", "release.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker := regexp.MustCompile(`go install (\S+/cyclonedx-gomod@\S+)`).FindSubmatch(workflow)
+	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := regexp.MustCompile(`cmd: cyclonedx-gomod\n +args: \[(.*)\]`).FindSubmatch(text)
+	if maker == nil || args == nil {
+		t.Fatal("the workflow or .goreleaser.yaml makes none")
+	}
+	dir := t.TempDir()
+	program, document := filepath.Join(dir, "hushgrad"), filepath.Join(dir, "document")
+	if err := os.WriteFile(program, buildRelease(t, copyOfTheTree(t, "tree"), "1.2.3"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.NewReplacer("$document", document, "$artifact", program).Replace(string(args[1]))
+	if out, err := exec.CommandContext(t.Context(), "go", append([]string{"run", string(maker[1])}, strings.Split(line, ", ")...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var bill struct {
+		Components []struct{ Name, Version string }
+	}
+	if text, err = os.ReadFile(document); err == nil {
+		err = json.Unmarshal(text, &bill)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, c := range bill.Components {
+		listed = append(listed, c.Name+"@"+c.Version)
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Deps) < 40 {
+		t.Fatalf("the program has %d modules", len(info.Deps))
+	}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if !slices.Contains(listed, m.Path+"@"+m.Version) {
+			t.Errorf("the bill has no %s %s", m.Path, m.Version)
+		}
 	}
 }
 
