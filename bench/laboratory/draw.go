@@ -37,7 +37,7 @@ func (p program) drawPictures(ctx context.Context, args []string, std command.St
 	if f.NArg() != 1 {
 		return fl.Invalid("arguments", strings.Join(f.Args(), " "), "must be one directory: %s draw --kind letters DIR", p.typed)
 	}
-	err := history.Prepare("DIR", f.Arg(0)) // before minutes of drawing
+	err := history.Writable("DIR", f.Arg(0)) // before minutes of drawing
 	if err != nil {
 		return err
 	}

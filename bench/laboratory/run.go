@@ -174,7 +174,7 @@ func (p program) parse(e experiment.Experiment, args []string, stdout io.Writer,
 			return nil, err
 		}
 	}
-	if err := history.Prepare("--out", b.out); err != nil {
+	if err := history.Writable("--out", b.out); err != nil {
 		return nil, err
 	}
 	b.command = p.command(e, f)

@@ -58,7 +58,7 @@ func mnist(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(history.Prepare("--out", o.out), o.dashboard.Check()); err != nil {
+	if err := cmp.Or(history.Writable("--out", o.out), o.dashboard.Check()); err != nil {
 		return err
 	}
 	data, err := dataset.Load(ctx, dataset.Options{Source: o.data, Classes: o.classes, Transpose: o.transpose, Seed: uint64(o.seed), Log: std.Err})

@@ -155,7 +155,7 @@ func tabular(ctx context.Context, args []string, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	if err := history.Prepare("--out", o.out); err != nil {
+	if err := history.Writable("--out", o.out); err != nil {
 		return err
 	}
 	table, note, err := o.load(ctx)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -140,11 +141,18 @@ func (h *History) PrintUpload(w io.Writer, dim int) error {
 	return err
 }
 
-// Prepare makes the directory of a flag such as --out and finds out whether Write will be able to write there: a run
-// of an hour should not end with the news that it is not. "" is no directory, and no error.
-func Prepare(flag, dir string) error {
+// Writable finds out, before a long run, whether files can be written into a directory, which may be missing and is then left so: a run that is refused
+// leaves nothing behind. The error is a *fl.ParamError about a flag. An empty name is for no directory.
+func Writable(flag, dir string) error {
 	if dir == "" {
 		return nil
+	}
+	var made []string // from the inside
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
 	}
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
@@ -152,6 +160,9 @@ func Prepare(flag, dir string) error {
 		if probe, err = os.CreateTemp(dir, ".writable-*"); err == nil {
 			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
 		}
+	}
+	for _, each := range made {
+		_ = os.Remove(each) // not if somebody else has written there
 	}
 	if err != nil {
 		return fl.Invalid(flag, dir, "must be a directory that can be made and written: %v", err)

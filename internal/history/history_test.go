@@ -98,13 +98,14 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, fs.ErrClosed }
 
-// A directory is made, and one that cannot be written is found out beforehand.
-func TestPrepare(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "deep", "out")
-	if err := errors.Join(history.Prepare("--out", ""), history.Prepare("--out", dir)); err != nil {
+// A directory that cannot be written is found out beforehand, and one that is missing is still missing then.
+func TestWritable(t *testing.T) {
+	above := t.TempDir()
+	dir := filepath.Join(above, "deep", "out")
+	if err := errors.Join(history.Writable("--out", ""), history.Writable("--out", dir)); err != nil {
 		t.Error(err)
 	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+	if files, err := os.ReadDir(above); err != nil || len(files) != 0 {
 		t.Errorf("%v, %v, want an empty directory", files, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -112,13 +113,13 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wrong *fl.ParamError
-	if err := history.Prepare("--out", file); !errors.As(err, &wrong) || wrong.Param != "--out" {
+	if err := history.Writable("--out", file); !errors.As(err, &wrong) || wrong.Param != "--out" {
 		t.Errorf("a file for a directory: %v, want an error about --out", err)
 	}
-	if err := os.Chmod(dir, 0o500); err != nil {
+	if err := os.Chmod(above, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if err := history.Prepare("--out", dir); err == nil && os.Geteuid() != 0 { // root writes everywhere
+	if err := history.Writable("--out", dir); err == nil && os.Geteuid() != 0 { // root writes everywhere
 		t.Error("a directory without the right to write: want an error")
 	}
 }
