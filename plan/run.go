@@ -161,7 +161,6 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 		if q.Proof != "" {
 			r.Params = fl.Params{hdsum.ParamProof: fl.Text(q.Proof)}
 		}
-		run.Steps = Steps{LearningRate: sumRate / (q.L2 * q.L2), Momentum: stepMomentum, Averaging: stepAveraging}
 		r.Scale, r.Delta = cmp.Or(q.Clip, sumClip*q.L2), q.Delta
 		gaussian := isGaussian(q.Mechanism)
 		if k := run.participations(); k > 1 && !gaussian {
@@ -180,10 +179,8 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
 		}
-		if gaussian {
-			if err := run.sumSteps(q, &r); err != nil {
-				return nil, fmt.Errorf("plan: %w", err)
-			}
+		if err := run.sumSteps(q, &r); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
 		}
 	default:
 		if err := run.schedule(ctx, q); err != nil {
@@ -223,11 +220,8 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	return run, nil
 }
 
-// The clip and the learning rate of sums were found for gradients of norm √2: 1.4 and 20.
-const (
-	sumClip = 1.4 / math.Sqrt2 // over the norm of a gradient
-	sumRate = 20 * 2           // for gradients of norm 1
-)
+// sumClip is the clip of sums over the norm of a gradient, where no public gradients tell a better one. It was found for gradients of norm √2.
+const sumClip = 1.4 / math.Sqrt2
 
 // sumWithin returns the ε of a round of a sum: the largest, up to a share of 1e-4, at which the rounds of a client have at
 // most this central ε together.

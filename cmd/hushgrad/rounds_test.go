@@ -320,8 +320,8 @@ func TestADeadlineClosesARound(t *testing.T) {
 func TestARoundSaysHowFarLiarsMoveItsMean(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"liars       1 % of the clients, with reports that they make up, can move a coordinate of a mean by up to 0.12 times the clip. 8.5 % of them":              {"--param", "sparsity=2"},
-		"liars       1 % of the clients, with reports that they make up, can move a mean, if both servers are honest, by up to 0.016 times the clip. 63 % of them": {"--mechanism", "gaussian-shares", "--delta", "1e-6", "--param", "proof=prio3"},
+		"liars       1 % of the clients, with reports that they make up, can move a coordinate of a mean by up to 0.12 times the clip. 8.5 % of the clients together":              {"--param", "sparsity=2"},
+		"liars       1 % of the clients, with reports that they make up, can move a mean, if both servers are honest, by up to 0.016 times the clip. 63 % of the clients together": {"--mechanism", "gaussian-shares", "--delta", "1e-6", "--param", "proof=prio3"},
 		"liars       no bound is stated": {"--mechanism", "gaussian-shares", "--delta", "1e-6"},
 	} {
 		text := printed(t, append([]string{"round", "--dim", "10", "-o", "text"}, args...)...)

@@ -73,8 +73,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	for name, usage := range local {
 		f.Lookup(name).Usage = usage
 	}
-	command.Without(f, "mechanism", hdsum.Name)
-	command.Without(f, "trust", string(plan.OwnSite), string(plan.Server)) // each client has one row, and no run here trusts the server
+	command.Without(f, "mechanism", "with "+hdsum.Name+" clients would have to trust the server", hdsum.Name)
+	command.Without(f, "trust", "each client has one row, and no site has many", string(plan.OwnSite), string(plan.Server))
 	o.request, o.check, o.flags = request, check, f
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err

@@ -32,11 +32,11 @@ type spelling struct {
 	other, same int    // cells that do, and that do not
 }
 
-// tally counts cells. It keeps the first of them.
+// tally counts cells. It keeps the first of them, and the next one that differs.
 type tally struct {
-	n     int
-	place int
-	cell  string
+	n           int
+	place       int
+	cell, other string
 }
 
 func newMisfits(columns []column, target int, place string) *misfits {
@@ -64,6 +64,8 @@ func (m *misfits) add(place int, cells []string, how []fit) {
 		t := &m.counts[i][how[i]]
 		if t.n++; t.n == 1 {
 			t.place, t.cell = place, strings.Clone(cells[i])
+		} else if t.other == "" && cells[i] != t.cell {
+			t.other = strings.Clone(cells[i])
 		}
 		if t.n > enough {
 			continue
@@ -104,7 +106,7 @@ func (m *misfits) check() error {
 			wrong = append(wrong, one.wrong)
 		}
 		return fl.Invalid(flag, shortened(c.String()), "must fit at least %d %% of the rows: %s; mend the description or the rows%s",
-			100-percent, strings.Join(wrong, "; "), m.meant(i))
+			100-percent, strings.Join(wrong, "; "), cmp.Or(m.meant(i), m.found(i)))
 	}
 	return nil
 }
@@ -148,6 +150,15 @@ func (m *misfits) about(i int) (out []sentence) {
 		say(ignored, "a number", "the centre of its column stands for it")
 	}
 	return out
+}
+
+// found says what stands in a column of which no declared value does.
+func (m *misfits) found(i int) string {
+	t := m.counts[i][ignored]
+	if m.columns[i].values == nil || t.n < m.rows || t.other == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (its first values are %q and %q)", shortened(t.cell), shortened(t.other))
 }
 
 // pointed is a number with a comma for its decimal point.

@@ -74,7 +74,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		"a spreadsheet": {"\ufeff" + tableOf(header, ",", "\r\n", nil), columns, target, nil, "", []string{"800 rows of ", "people.csv for training, 200 for testing logistic"}},
 		"upper case": {tableOf(header, ",", "\n", nil), columns, "income=LOW|HIGH", nil,
 			`--target: got "income=LOW|HIGH", rule: must fit at least 99 % of the rows: 1000 of 1000 rows: income is not LOW or HIGH (first: line 2, "low"); mend the description or the rows (did you mean "income=low|high"?)`, nil},
-		"other values": {tableOf(header, ",", "\n", nil), columns, "income=poor|rich", nil, `1000 of 1000 rows: income is not poor or rich (first: line 2, "low"); mend the description or the rows`, nil},
+		"other values": {tableOf(header, ",", "\n", nil), columns, "income=poor|rich", nil, `1000 of 1000 rows: income is not poor or rich (first: line 2, "low"); mend the description or the rows (its first values are "low" and "high")`, nil},
 		"some targets of training": {tableOf(header, ",", "\n", put(2, "NA", every(200, 2))), columns, target, nil, "",
 			[]string{"795 rows of ", "people.csv for training, 200 for testing", `5 of 1000 rows: income is not low or high (first: line 4, "NA"); such a row neither trains nor is scored`}},
 		"some targets of testing": {tableOf(header, ",", "\n", put(2, "", every(200, 4))), columns, target, nil, "",

@@ -40,7 +40,7 @@ func (o options) readUnseen(ctx context.Context) (*unseen, error) {
 
 // readUnseen reads rows without a target from a CSV stream.
 func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
-	in, err := newRecords(r, separator, s.inputs)
+	in, err := newRecords(r, separator, true, s.inputs)
 	if err != nil {
 		return nil, err
 	}

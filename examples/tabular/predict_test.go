@@ -28,17 +28,17 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		dir := t.TempDir()
 		var all, forTest strings.Builder
 		all.WriteString(head)
-		forTest.WriteString("sector,age\n") // another order, and no target
+		forTest.WriteString("sector;age\n") // another order and separator, and no target
 		var want []string
 		for i := range rows {
 			age, sector := 17+i*7%74, []string{"public", "private", "none"}[i%3]
 			fmt.Fprintf(&all, "%d,%s,%s\n", age, sector, answer(i))
 			if i%5 == 4 {
-				fmt.Fprintf(&forTest, "%s,%d\n", sector, age)
+				fmt.Fprintf(&forTest, "%s;%d\n", sector, age)
 				want = append(want, answer(i))
 			}
 		}
-		forTest.WriteString("elsewhere,200\n")
+		forTest.WriteString("elsewhere;200\n")
 		for name, text := range map[string]string{"all.csv": all.String(), "test.csv": forTest.String()} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

@@ -53,8 +53,8 @@ const headBytes = 1 << 16
 
 const notUTF8 = "must be UTF-8: convert the file, such as with iconv -f latin1 -t utf-8"
 
-// newRecords reads the header.
-func newRecords(r io.Reader, separator rune, columns []column) (*records, error) {
+// newRecords reads the header. Another separator that fits it better is taken where either will do, and refused where not.
+func newRecords(r io.Reader, separator rune, either bool, columns []column) (*records, error) {
 	buffered := bufio.NewReaderSize(r, headBytes)
 	head, err := buffered.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -69,7 +69,9 @@ func newRecords(r io.Reader, separator rune, columns []column) (*records, error)
 	if strings.Contains(strings.TrimSuffix(first, "\r"), "\r") {
 		return nil, fl.Invalid("header", shortened(first), "must end with a line feed, and has a carriage return alone: save the file with line ends of Unix or Windows")
 	}
-	if other, better := otherSeparator(first, separator, columns); better {
+	if other, better := otherSeparator(first, separator, columns); better && either {
+		separator = other
+	} else if better {
 		return nil, fl.Invalid("header", shortened(strings.TrimSpace(first)), "must have cells between %s: type --separator %s", typed(separator), typed(other))
 	}
 	in := &records{bytes: &bounded{from: buffered, all: maxFileBytes}, columns: columns, cells: make([]string, len(columns))}

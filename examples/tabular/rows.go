@@ -111,7 +111,7 @@ func readFile(ctx context.Context, path string, separator rune, s schema) (*tabl
 
 // read reads rows from a CSV stream.
 func read(r io.Reader, separator rune, s schema) (*table, error) {
-	in, err := newRecords(r, separator, s.columns())
+	in, err := newRecords(r, separator, false, s.columns())
 	if err != nil {
 		return nil, err
 	}

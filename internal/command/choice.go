@@ -18,9 +18,10 @@ func OneOf[T ~string](f *flag.FlagSet, at *T, name, short string, values []T, us
 	f.VarP(c, name, short, usage)
 }
 
-// Without takes values from a flag of OneOf, for a command that has no use for them.
-func Without(f *flag.FlagSet, name string, values ...string) {
+// Without takes values from a flag of OneOf, for a command that has no use for them. Whoever types one is told why.
+func Without(f *flag.FlagSet, name, why string, values ...string) {
 	c := f.Lookup(name).Value.(*choice)
+	c.why = why
 	c.values = slices.DeleteFunc(c.values, func(value string) bool { return slices.Contains(values, value) })
 }
 
@@ -37,6 +38,7 @@ type choice struct {
 	text   string
 	set    func(text string)
 	values []string
+	why    string // there are no others
 }
 
 func (c *choice) String() string { return c.text }
@@ -45,7 +47,11 @@ func (c *choice) Type() string   { return "string" }
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.values, text) {
 		named := slices.DeleteFunc(slices.Clone(c.values), func(value string) bool { return value == "" })
-		return errors.New("must be one of " + strings.Join(named, ", "))
+		rule := "must be one of " + strings.Join(named, ", ")
+		if c.why != "" {
+			rule += ": " + c.why
+		}
+		return errors.New(rule)
 	}
 	c.text = text
 	c.set(text)

@@ -88,6 +88,22 @@ const refusedNote = `       check: the step made the model worse on public examp
        taken. Clients lie, or they hold examples of another kind.
 `
 
+// heading says what the columns of the table are.
+func (c Config) heading() string {
+	said := fmt.Sprintf("every ε is of all that a %s has sent so far; s are seconds of the round", c.Run.Unit)
+	if c.Run.Rounds*c.Run.Cohort <= c.Run.Clients {
+		said = fmt.Sprintf("each %s sends one report: ε is this report's; s are seconds of the round", c.Run.Unit)
+	}
+	switch c.Held {
+	case 0:
+		return said
+	case 1:
+		return said + "\nthe table begins with round 2: round 1 learned the features' mean"
+	default:
+		return said + fmt.Sprintf("\nthe table begins with round %d: those before learned the columns' numbers", c.Held+1)
+	}
+}
+
 // Train holds the rounds that the budget allows, and prints a line for each. When ctx ends, the error is
 // ctx's, and the outcome has the rounds so far. It is nil when there are none, and after any other error.
 func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) {
@@ -104,7 +120,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	if c.Live != nil {
 		lines = io.Discard
 	}
-	if _, err := fmt.Fprintf(lines, "every ε is of all that a %s has sent so far; s are seconds of the round\n", c.Run.Unit); err != nil {
+	if _, err := fmt.Fprintln(lines, c.heading()); err != nil {
 		return nil, err
 	}
 	table, err := history.New(lines, c.Measure, !c.Run.Trust.Local())
