@@ -13,16 +13,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
 
 	"github.com/hushgrad/hushgrad/server/journal"
 )
+
+// watcher is told of calls.
+type watcher struct{ stats.Handler }
 
 // Every setting of an issuer reaches it.
 func TestAnIssuersSettingsReachIt(t *testing.T) {
 	c := IssuerConfig{
 		Journal: journal.NewMemory(), Admit: AdmitCertificates, Logger: slog.New(slog.DiscardHandler), MaxKeys: 1,
 		Credentials: insecure.NewCredentials(), OperatorCredentials: insecure.NewCredentials(), HTTPSecurity: &tls.Config{},
-		HTTPOrigins: []string{"https://example.org"}, OHTTPKeys: []string{"a key"}, Metrics: prometheus.NewRegistry(), Ready: func() error { return errors.New("a test") },
+		HTTPOrigins: []string{"https://example.org"}, OHTTPKeys: []string{"a key"}, Metrics: prometheus.NewRegistry(), StatsHandler: watcher{}, Ready: func() error { return errors.New("a test") },
 	}
 	given, inner := reflect.ValueOf(c), reflect.ValueOf(c.inner())
 	for i := range given.NumField() {
