@@ -51,8 +51,8 @@ func TestExamplesThatAreTooEasyDoNotChooseTheMechanism(t *testing.T) {
 
 // Noise at entries may hide what coco's run is to learn where privunit, whose exact error is hardly smaller, learns it.
 func TestARunThatIsTooNoisyForOneMechanismIsPlannedWithTheOther(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second or two")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{0}))
 	centres := make([][]float64, 10)

@@ -38,8 +38,8 @@ func apart(t *testing.T, from float64) *Examples {
 
 // Features that have a mean in common are learned better around it, and what is said of the run says so.
 func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second or two")
 	}
 	for _, c := range []struct {
 		name  string
@@ -54,9 +54,6 @@ func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
 	} {
 		q := Request{Mechanism: "privunit", Trust: c.trust, Clients: 6000, Rounds: 16, Budget: 1, Delta: 1e-6, Centred: true, Examples: apart(t, c.from), Force: true}
 		if c.trust == Nobody {
-			if !*long {
-				continue
-			}
 			q.Budget = 4
 		}
 		q.Dim = q.Examples.Dim()

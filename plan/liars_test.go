@@ -27,14 +27,10 @@ func counting(t *testing.T, liars float64, change func(*Request)) (*Run, error) 
 // Liars are a part of the error. The larger their share, the smaller coco's clip at a coordinate, and the less they move the mean in comparison with
 // what they would do to a plan that does not count on them.
 func TestAPlanCountsOnLiars(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second or two")
 	}
-	shares := []float64{0.2}
-	if *long {
-		shares = append(shares, 0.05)
-	}
-	for _, share := range shares {
+	for _, share := range []float64{0.2, 0.05} {
 		fixed := func(q *Request) { q.Mechanism = coco.Name }
 		naive, err := counting(t, 0, fixed)
 		if err != nil {
@@ -70,8 +66,8 @@ func TestAPlanCountsOnLiars(t *testing.T) {
 
 // The clip of proved sums is smaller where liars do more than the noise.
 func TestProvedSumsCountOnLiars(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second or two")
 	}
 	// One gradient in ten is long, and the mean follows it: without liars a large clip is best.
 	rng, rows := rand.New(rand.NewPCG(3, 4)), make([][]float64, 200)

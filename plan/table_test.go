@@ -202,8 +202,8 @@ func TestProofsArePlanned(t *testing.T) {
 // A run whose clients add noise of their own keeps to both budgets, within the search's precision, and its error has the noise of all clients. The trusts beside it have
 // none.
 func TestOwnNoiseIsPlanned(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second or two")
 	}
 	q := Request{Mechanism: "auto", Trust: TwoServers, Dim: 20, Clients: 100, Cohort: 100, Rounds: 3, Budget: 1, OwnBudget: 8, Delta: 1e-6, L1: 4, L2: 1}
 	run, err := q.Run(t.Context())
@@ -241,9 +241,7 @@ func TestOwnNoiseIsPlanned(t *testing.T) {
 	}
 	sites := q
 	sites.Records, sites.Cohort = 5000, 0
-	if !*long {
-		t.Log("sites are compared with -long")
-	} else if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
 		t.Errorf("with records: %+v, %v", rows, err)
 	}
 	for _, change := range []func(*Request){

@@ -97,6 +97,9 @@ func TestCraftedReportsAreSuspect(t *testing.T) {
 // (With honest reports that have its slot by chance 1.27, .65, 1.50 and .69 % are seen on average.) Half of the share is not
 // seen. Honest clients may hold anything, and fewer liars could be honest.
 func TestTheAlarmSeesTheseShares(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second or two")
+	}
 	const entries = 57
 	held := make([]uint32, entries)
 	for i := range held {

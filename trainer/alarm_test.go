@@ -116,6 +116,9 @@ var like120 = Likeness{Ratio: 4, Others: 0.1}
 // Others of them the largest of any. At a rate of 1/20 an alarm is raised in at most one of 20 runs: more than 0.05·n + 4.9·√(n·0.05·0.95) alarms in n
 // runs have a probability below 1e-6.
 func TestHonestRunsRaiseNoPublicAlarm(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second or two")
+	}
 	const rounds, reports, dim, runs, rate = 5, 40, 3, 2000, 0.05
 	public := publicly(dim)
 	for mechanism, seed := range map[string]uint64{coco.Name: 1, collision.Name: 2} {

@@ -56,6 +56,9 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 // A real Prometheus reads server, shuffler and issuer by the files of the page. It understands every alert and every chart of the dashboard, and
 // the figures that they name are there.
 func TestPrometheusReadsTheServices(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second or two")
+	}
 	prometheus := tool(t, "prometheus")
 	dir := t.TempDir()
 	operator, upstream := freeAddress(t), freeAddress(t)

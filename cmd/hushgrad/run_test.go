@@ -270,6 +270,9 @@ func (s crashingStream) RecvMsg(m any) error {
 
 // A run may end before or after every one of its calls.
 func TestARunGoesOnFromEveryCall(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second or two")
+	}
 	t.Parallel()
 	clients, operator := parts(t, run(t))
 	p := train(t, clients, operator)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,10 +18,10 @@ import (
 	"github.com/hushgrad/hushgrad/server/client"
 )
 
-// TestMain keeps the tests out of the state of the user who runs them.
 // asCommand is a variable of the environment. If it is set, this binary is hushgrad.
 const asCommand = "HUSHGRAD_TEST_AS_COMMAND"
 
+// TestMain keeps the tests out of the state of the user who runs them.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(asAdapter); mode != "" {
 		adapt(mode)
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "hushgrad-draw" {
 		command.Main("hushgrad-draw", paint.Run)
 	}
-	debug.SetGCPercent(400) // the commands leave little behind: collecting it took an eighth of the time
+	_ = flag.Set("test.parallel", "8") // most of them wait
+	debug.SetGCPercent(400)            // the commands leave little behind: collecting it took an eighth of the time
 	dir, err := os.MkdirTemp("", "hushgrad")
 	if err != nil {
 		panic(err)
