@@ -94,12 +94,12 @@ func TestRoundsWithoutAnEstimateCount(t *testing.T) {
 	clients, operator := parts(t, run(t))
 	p := train(t, clients, operator)
 	p.allowed.Store(0)
-	plan := writePlan(t, "few", operator, 5, `deadline = "50ms"`, `budget = 4`)
+	plan := writePlan(t, "few", operator, 5, `deadline = "1s"`, `budget = 4`)
 	if text := refusal(t, "run", plan); !strings.Contains(text, "3 rounds in a row have ended without an estimate, the last one is few-0003") {
 		t.Errorf("nobody reports: %q", text)
 	}
 	p.allowed.Store(1 << 40)
-	lines := strings.Split(strings.TrimSpace(printed(t, "run", "-o", "json", "--deadline", "50ms", plan)), "\n")
+	lines := strings.Split(strings.TrimSpace(printed(t, "run", "-o", "json", "--deadline", "1s", plan)), "\n")
 	var ended endedRun
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &ended); err != nil || ended.Rounds != 4 || ended.Failed < 3 || ended.Planned != 5 || *ended.Promise.LocalTotal != 4 {
 		t.Errorf("printed %q, %v: want 4 rounds of 5 within the budget, 3 of them without an estimate", lines, err)

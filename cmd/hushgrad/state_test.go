@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "hushgrad-draw" {
 		command.Main("hushgrad-draw", paint.Run)
 	}
-	_ = flag.Set("test.parallel", "8") // most of them wait
+	_ = flag.Set("test.parallel", "4") // most of them wait
 	debug.SetGCPercent(400)            // the commands leave little behind: collecting it took an eighth of the time
 	dir, err := os.MkdirTemp("", "hushgrad")
 	if err != nil {
