@@ -86,11 +86,23 @@ func (g *GradientSum) Analyze(sums *Sums, reports int64) (*VectorEstimate, error
 		return nil, err
 	}
 	sum := g.combine(estimates, !g.threshold)
-	// More reports than Clients bring noise in proportion, and every report's
-	// rounding has a variance of at most 1/4 in units of levels.
-	extra := max(1, float64(reports)/float64(g.clients()))
-	for i := range sum.variances {
-		sum.variances[i] = sum.variances[i]*extra + float64(reports)/4
+	for i, noise := range sum.variances {
+		sum.variances[i] = g.variance(noise, reports)
 	}
 	return unrotate(g.quantizer.Rotation(), sum, g.quantizer.Unit())
+}
+
+// variance is the variance of a sum in units of levels, from the noise of Clients reports. More reports bring noise in
+// proportion, and every report's rounding has a variance of at most 1/4.
+func (g *GradientSum) variance(noise float64, reports int64) float64 {
+	return noise*max(1, float64(reports)/float64(g.clients())) + float64(reports)/4
+}
+
+// standardError bounds the standard error of a coordinate of the sum of so many reports, before any is decoded: all sub-domains count.
+func (g *GradientSum) standardError(reports int64) float64 {
+	noise := 0.
+	for _, group := range g.groups {
+		noise += 2 * group.sum.variance() // of both signs
+	}
+	return g.quantizer.StandardError(g.variance(noise, reports))
 }

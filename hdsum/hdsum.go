@@ -234,6 +234,11 @@ func (m *mechanism) Guarantee() fl.Guarantee {
 	return fl.Guarantee{Trust: fl.Shuffle, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation}
 }
 
+// StandardError bounds the standard error of a coordinate of the mean of a number of reports, of which each has one gradient.
+func (m *mechanism) StandardError(_, reports int) float64 {
+	return m.sum.standardError(int64(reports)) / float64(reports)
+}
+
 // Cost implements fl.Coster: the noise, and with GKMPS the messages of a gradient of
 // norm Scale, before zstd.
 func (m *mechanism) Cost() fl.Cost {

@@ -282,3 +282,36 @@ func TestContract(t *testing.T) {
 		}
 	}
 }
+
+// What is planned with is the standard error that an estimate states, and at least this where a threshold drops small sums.
+func TestTheStandardErrorIsKnownBeforehand(t *testing.T) {
+	for _, selection := range []string{"", "threshold"} {
+		r := withBase(t, 10, "bbgn")
+		if selection != "" {
+			r.Params = r.Params.With(hdsum.ParamLevels, fl.Int(3)).With(hdsum.ParamSelect, fl.Text(selection))
+		}
+		_, m, err := fl.Complete(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := m.NewAggregator()
+		const reports = 30
+		for range reports {
+			report, err := m.Encode(nil, make([]float64, 10), fl.NewRand())
+			if err == nil {
+				err = a.Add(report)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := a.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, stated := m.(interface{ StandardError(_, reports int) float64 }).StandardError(reports, reports), e.Mean().StdErr[0]
+		if off := stated/known - 1; off > 1e-9 || selection == "" && off < -1e-9 {
+			t.Errorf("selection %q: %g is known beforehand, and the estimate states %g", selection, known, stated)
+		}
+	}
+}

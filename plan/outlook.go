@@ -162,7 +162,7 @@ func (run *Run) standardError(opened fl.Mechanism) float64 {
 // vectors is how many gradients are in the mean of a round.
 func (run *Run) vectors() int { return cmp.Or(run.Records, run.Cohort) }
 
-// sumSteps plans the clip and the steps of a run of sums with Gaussian noise, which is little where there are many clients or records.
+// sumSteps plans the clip and the steps of a run of sums, whose noise is little where there are many clients or records.
 // The noise is in proportion to the clip.
 func (run *Run) sumSteps(q Request, r *fl.Round) error {
 	unit := *r

@@ -57,7 +57,7 @@ type Request struct {
 	// LearningRate is the server's step size. MaxLearningRate caps the planned value, which is for
 	// softmax regression; 0: no limit.
 	LearningRate, MaxLearningRate float64
-	// Smooth, if not nil, plans steps by the curvature of the loss, for all mechanisms but "sumdp". Where Rounds is 0, the number of rounds then is
+	// Smooth, if not nil, plans steps by the curvature of the loss. Where Rounds is 0, the number of rounds then is
 	// planned with Shuffler, from 30 to 120, at most 48 with Nobody, 30 with TwoServers, and 240 without privacy, of all clients.
 	Smooth *Smooth
 	// L1 and L2 are a guess of the norms of a client's gradient at the first model, from

@@ -150,10 +150,11 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 		run.Steps = stepsFor(q.Centred).steps(0, q.L2, run.Rounds)
 		r.Epsilon = math.Inf(1)
 	case hdsum.Name, hdsum.SharesName, hdsum.SiteName:
-		run.Cohort = cmp.Or(q.Cohort, q.Clients)
+		most := q.Clients
 		if q.Mechanism == hdsum.Name {
-			run.Cohort = cmp.Or(q.Cohort, min(6000, q.Clients)) // its clients send many messages each
+			most = min(6000, most) // its clients send many messages each
 		}
+		run.Cohort = cmp.Or(q.Cohort, most)
 		if run.Records > 0 {
 			run.Cohort = q.Clients
 			r.Params = fl.Params{fl.ParamRecords: fl.Int(run.Records)}

@@ -235,14 +235,14 @@ func TestRunsThatAreNotPlanned(t *testing.T) {
 		t.Errorf("no privacy: %+v, %s", run, why)
 	}
 	// Gradients of another norm are the same in another unit.
-	run, _ = decided(t, func(q *Request) { q.Mechanism, q.Cohort, q.L2 = hdsum.Name, 300, 3*math.Sqrt2 })
-	if math.Abs(run.Template.Scale-3*1.4) > 1e-9 || math.Abs(run.LearningRate-20./9) > 1e-9 {
-		t.Errorf("sumdp: clip %g and rate %g for a norm of 3·√2, want 4.2 and 20/9", run.Template.Scale, run.LearningRate)
-	}
+	other, _ := decided(t, func(q *Request) { q.Mechanism, q.Cohort, q.L2 = hdsum.Name, 300, 3*math.Sqrt2 })
 	run, why = decided(t, func(q *Request) { q.Mechanism, q.Cohort, q.L2 = hdsum.Name, 300, math.Sqrt2 })
 	if r := run.Template; !(r.Epsilon < 1 && r.Epsilon > 0.4) || run.Cohort != 300 || run.Momentum != 0.5 || run.Averaging != 0.8 || math.Abs(r.Scale-1.4) > 1e-6 || r.Delta != 1e-6/4 ||
 		r.Params[hdsum.ParamRange] != fl.Real(0.8) || r.Params[hdsum.ParamLevels] != fl.Int(1) || !strings.HasPrefix(why, "plan: learning rate") {
 		t.Errorf("sumdp: %+v", run) // twice each
+	}
+	if math.Abs(other.Template.Scale-3*1.4) > 1e-9 || math.Abs(9*other.LearningRate/run.LearningRate-1) > 1e-9 {
+		t.Errorf("sumdp: clip %g and rate %g for a norm of 3·√2, want 4.2 and a ninth of %g", other.Template.Scale, other.LearningRate, run.LearningRate)
 	}
 	if remarks := run.Remarks(); len(remarks) < 1 || !strings.HasPrefix(remarks[0], "cost: about") || run.MessagesPerReport <= 1 {
 		t.Errorf("sumdp: %v, %g messages", run.Remarks(), run.MessagesPerReport)

@@ -88,6 +88,9 @@ func TestACollectorShowsTheTraces(t *testing.T) {
 				missing = service + " has no span " + span
 			}
 		}
+		if missing == "" && len(traces["hushgrad-relay"]) < 4 {
+			missing = "hushgrad-relay has fewer than 4 traces, one for each request"
+		}
 		if missing == "" {
 			break
 		}
@@ -110,8 +113,5 @@ func TestACollectorShowsTheTraces(t *testing.T) {
 		if traces["hushgrad-serve"][batch] {
 			t.Errorf("the trace %s of the shuffler goes on at the server", batch)
 		}
-	}
-	if len(traces["hushgrad-relay"]) < 4 {
-		t.Errorf("the relay has %d traces, one for each of at least 4 requests", len(traces["hushgrad-relay"]))
 	}
 }

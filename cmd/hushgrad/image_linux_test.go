@@ -15,7 +15,6 @@ import (
 
 // image is what docs/deploy/Dockerfile makes, as folders.
 type image struct {
-	t      *testing.T
 	root   string // with /hushgrad alone
 	volume string // at /data
 	user   uint32
@@ -41,7 +40,7 @@ func newImage(t *testing.T) *image {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	i := &image{t: t, root: filepath.Join(dir, "root"), volume: filepath.Join(dir, "data"), user: uint32(user)}
+	i := &image{root: filepath.Join(dir, "root"), volume: filepath.Join(dir, "data"), user: uint32(user)}
 	if err := json.Unmarshal([]byte(find(`ENTRYPOINT (.*)`)), &i.start); err != nil {
 		t.Fatal(err)
 	}

@@ -209,8 +209,9 @@ func TestWrongCallsAreRefused(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--columns: got":       {"--data", "people.csv", "--target", "class=a|b"},
 		"--target: got":        {"--data", "people.csv", "--columns", "age=1..2"},
-		"none":                 {"--mechanism", "sumdp"},
-		"shuffler, two-server": {"--trust", "own-site"},
+		"trust the server":     {"--mechanism", "sumdp"},
+		"no site has many":     {"--trust", "own-site"},
+		"two-servers, see":     {"--trust", "friends"},
 		"--seed: got":          {"--trust", "two-servers", "--seed", "5"},
 		"--hushgrad: got":      {"--hushgrad", "hushgrad"},
 		"needs --trust":        {"--mechanism", "gaussian-shares"},

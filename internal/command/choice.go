@@ -18,10 +18,10 @@ func OneOf[T ~string](f *flag.FlagSet, at *T, name, short string, values []T, us
 	f.VarP(c, name, short, usage)
 }
 
-// Without takes values from a flag of OneOf, for a command that has no use for them. Whoever types one is told why.
+// Without takes values from a flag of OneOf, for a command that has no use for them. Whoever types one of them is told why.
 func Without(f *flag.FlagSet, name, why string, values ...string) {
 	c := f.Lookup(name).Value.(*choice)
-	c.why = why
+	c.without, c.why = values, why
 	c.values = slices.DeleteFunc(c.values, func(value string) bool { return slices.Contains(values, value) })
 }
 
@@ -35,10 +35,11 @@ func Choices(f *flag.Flag) []string {
 
 // choice implements flag.Value.
 type choice struct {
-	text   string
-	set    func(text string)
-	values []string
-	why    string // there are no others
+	text    string
+	set     func(text string)
+	values  []string
+	without []string // are no values of this command
+	why     string
 }
 
 func (c *choice) String() string { return c.text }
@@ -48,7 +49,7 @@ func (c *choice) Set(text string) error {
 	if !slices.Contains(c.values, text) {
 		named := slices.DeleteFunc(slices.Clone(c.values), func(value string) bool { return value == "" })
 		rule := "must be one of " + strings.Join(named, ", ")
-		if c.why != "" {
+		if slices.Contains(c.without, text) {
 			rule += ": " + c.why
 		}
 		return errors.New(rule)
