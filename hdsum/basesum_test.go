@@ -84,10 +84,10 @@ func separately(s *BaseSum, inputs []int64, rng *rand.Rand) (float64, int64, err
 // chi-square and 8 moment tests; where inputs are rounded, once with multiples of
 // the width and once without.)
 func TestSeparateClientsAndSimulateHaveTheExactLaw(t *testing.T) {
-	trials := 2500
 	if !*long {
-		trials = 500
+		t.Skip("takes a second: go test -long")
 	}
+	const trials = 2500
 	rounded := smallSums[4]
 	rounded.name, rounded.inputs = "gkmps, rounded at random", []int64{999, 41, 164}
 	for _, c := range append(smallSums[:len(smallSums):len(smallSums)], rounded) {

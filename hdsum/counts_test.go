@@ -25,6 +25,9 @@ func listed(inputs []int64) []Count {
 // (2e-9); variances of 2000 draws with the kurtosis of Laplace noise, 6, have a relative standard
 // deviation of √(5/2000) = 0.05, and two differ by less than 6·0.071.
 func TestCountedClientsHaveTheLawOfListedOnes(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	rng := rand.New(rand.NewChaCha8([32]byte{9}))
 	counts := []Count{{0, 5}, {1, 400}, {7, 40}, {300, 3}, {1000, 2}}
 	var inputs []int64

@@ -51,7 +51,7 @@ func TestExamplesThatAreTooEasyDoNotChooseTheMechanism(t *testing.T) {
 
 // Noise at entries may hide what coco's run is to learn where privunit, whose exact error is hardly smaller, learns it.
 func TestARunThatIsTooNoisyForOneMechanismIsPlannedWithTheOther(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes a second or two")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{0}))

@@ -38,7 +38,7 @@ func apart(t *testing.T, from float64) *Examples {
 
 // Features that have a mean in common are learned better around it, and what is said of the run says so.
 func TestARunBeginsWithTheMeanOfTheFeatures(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes a second or two")
 	}
 	for _, c := range []struct {

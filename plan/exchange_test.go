@@ -39,7 +39,7 @@ func TestWeightsAndTheirEpsilon(t *testing.T) {
 // that the first correction comes from its kurtosis, in proportion to 1/(nα). At the
 // points below it is at most 5/(nα). The test has no chance in it.
 func TestTheAccountantAgreesWithGaussianNoise(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("a comparison of numbers")
 	}
 	const delta = 1e-6

@@ -27,7 +27,7 @@ func counting(t *testing.T, liars float64, change func(*Request)) (*Run, error) 
 // Liars are a part of the error. The larger their share, the smaller coco's clip at a coordinate, and the less they move the mean in comparison with
 // what they would do to a plan that does not count on them.
 func TestAPlanCountsOnLiars(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes a second or two")
 	}
 	for _, share := range []float64{0.2, 0.05} {
@@ -66,7 +66,7 @@ func TestAPlanCountsOnLiars(t *testing.T) {
 
 // The clip of proved sums is smaller where liars do more than the noise.
 func TestProvedSumsCountOnLiars(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes a second or two")
 	}
 	// One gradient in ten is long, and the mean follows it: without liars a large clip is best.

@@ -14,16 +14,12 @@ import (
 // deviation of n normal variables has a relative error of 1/√(2n): 6 of these are .010, .008 and .004 here, so that a test that should
 // pass fails once in 10^8.
 func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*Long {
+		t.Skip("takes a second: go test -long")
 	}
 	const clients, run, delta = 4, 30, 1e-6
-	budgets := []float64{1}
-	if *long {
-		budgets = append(budgets, 8)
-	}
 	for _, c := range []struct{ dim, rounds int }{{650, 300}, {10_000, 30}, {1_000_000, 1}} {
-		for _, budget := range budgets {
+		for _, budget := range []float64{1, 8} {
 			planned, err := Request{
 				Mechanism: "auto", Trust: TwoServers, Dim: c.dim, Clients: clients, Cohort: clients, Rounds: run, Budget: budget, Delta: delta, L1: 1, L2: 1,
 			}.Run(t.Context())

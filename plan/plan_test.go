@@ -112,6 +112,9 @@ func TestClientsForIsTight(t *testing.T) {
 
 // Clients who take part in every round are counted too, from the smallest number that can be.
 func TestClientsForCountsThoseWhoComeOften(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	d := Demand{Dim: 200, Sparsity: 8, Rounds: 2, Participations: 2, Epsilon: 1, Delta: 1e-6}
 	n, err := d.ClientsFor(t.Context(), 2)
 	if err != nil {
@@ -146,7 +149,7 @@ func (f *fuse) Err() error {
 // soon by the clock. Two seconds are ten times what the longest step takes.
 func TestPlanningEndsWithItsContext(t *testing.T) {
 	next := func(asked int64) int64 { return asked + 1 + asked }
-	if *long {
+	if *Long {
 		next = func(asked int64) int64 { return asked + 1 }
 	}
 	for asked := int64(0); ; asked = next(asked) { // no answer leaves out what there was no time for

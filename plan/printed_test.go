@@ -16,7 +16,7 @@ func TestPrintedPlansKeepTheirPromise(t *testing.T) {
 	runs := []Training{
 		{Dim: 300, Clients: 40, Rounds: 3, Epsilon: 1},
 	}
-	if *long {
+	if *Long {
 		runs = append(runs,
 			Training{Dim: 1970, Clients: 600, Rounds: 3, Epsilon: 1. / 3},
 			Training{Dim: 1970, Clients: 60_000, Rounds: 3, Epsilon: 1. / 3},

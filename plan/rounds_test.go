@@ -18,7 +18,7 @@ import (
 // Rounds of softmax regression from zeros follow from the noise of the run: twice as many are taken where it falls by a tenth or more. Shares of
 // the noise left by twice as many rounds are computed anew.
 func TestRoundsOfSoftmaxArePlanned(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes seconds")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{7}))
@@ -149,7 +149,7 @@ func TestStepsOfSumsAreThoseOfTheirNoise(t *testing.T) {
 // The number of rounds follows from the noise of the mechanism that rehearsals choose, and not from coco's, which has the smaller error
 // where gradients are clipped much.
 func TestRoundsFollowFromTheChosenMechanism(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("rehearses three runs")
 	}
 	rng := rand.New(rand.NewChaCha8([32]byte{8}))

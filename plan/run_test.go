@@ -123,7 +123,7 @@ func TestPlansAreForTheCohort(t *testing.T) {
 	questions := []struct{ clients, cohort, rounds, participations int }{
 		{900, 300, 3, 1}, {100, 30, 4, 2}, {60000, 500, 3, 1}, {100, 30, 10, 3}, {70, 13, 9, 2},
 	}
-	if !*long {
+	if !*Long {
 		questions = questions[:2]
 	}
 	for _, c := range questions {
@@ -147,7 +147,7 @@ func TestEveryCohortIsPlanned(t *testing.T) {
 		{60000, 7, 1}, {600, 21, 2}, {3, 2, 20}, {2, 2, 30}, {600, 599, 30},
 		{60000, 1000, 1}, {600, 600, 30}, {60000, 2, 1}, {600, 313, 16}, {997, 991, 30}, {50, 3, 2},
 	}
-	if !*long {
+	if !*Long {
 		questions = questions[:5]
 	}
 	for _, c := range questions {

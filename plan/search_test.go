@@ -14,19 +14,19 @@ import (
 // joint is a demand under which more slots than are best for an ε pay.
 var joint = Demand{Dim: 1970, Sparsity: 73, Clients: 60000, Rounds: 30, Participations: 30, Epsilon: 0.1, Delta: 1e-6}
 
-var long = flag.Bool("long", false, "search through all numbers of slots")
+var Long = flag.Bool("long", false, "search through all numbers of slots")
 
 // The plan of each mechanism is as good as the best of its numbers of slots, each solved for by
 // itself: of every second one, and with -long of all. Half a percent is what the end of the search
 // for ε leaves open.
 func TestSlotsAndEpsilonAreChosenTogether(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("a search through all numbers of slots")
 	}
 	some := Demand{Dim: 800, Sparsity: 30, Clients: 2000, Rounds: 3, Participations: 3, Epsilon: 0.25, Delta: 1e-6}
 	small := Demand{Dim: 300, Sparsity: 20, Clients: 500, Rounds: 4, Participations: 4, Epsilon: 0.5, Delta: 1e-5}
 	next := 4
-	if *long {
+	if *Long {
 		next = 2
 	}
 	for name, change := range map[string]func() Demand{
@@ -72,7 +72,7 @@ const edgesL1, edgesL2 = 7.121229, 1.414214
 func TestSlotsBuyAccuracy(t *testing.T) {
 	d := joint
 	q := Training{Dim: d.Dim, Clients: d.Clients, Rounds: d.Rounds, Epsilon: d.Epsilon, Delta: d.Delta, L1: edgesL1, L2: edgesL2}
-	if !*long { // the mechanism that is best, and each client in every round
+	if !*Long { // the mechanism that is best, and each client in every round
 		q.Mechanism, q.Participations = coco.Name, d.Rounds
 	}
 	s, err := q.Schedule(t.Context())
@@ -101,7 +101,7 @@ func TestSlotsBuyAccuracy(t *testing.T) {
 // Four times the rounds have the error of the run that four reports are said to have.
 func TestFourReportsAreFourTimesTheRounds(t *testing.T) {
 	limits := []float64{3, 0}
-	if !*long {
+	if !*Long {
 		limits = limits[:1]
 	}
 	for _, limit := range limits {

@@ -88,8 +88,8 @@ func TestSmoothStepsReachTheBestModel(t *testing.T) {
 // A shuffler's rounds follow from the predicted loss: few where there is little noise and curvature, and many where steps are short. Clients that report
 // once have 48 rounds.
 func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*plan.Long {
+		t.Skip("takes a second: go test -long")
 	}
 	for _, c := range []struct {
 		clients   int
@@ -121,6 +121,9 @@ func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
 
 // A run that comes near the best model takes the longest clip that leaves nearly as much signal. A short one would move the model at which it ends.
 func TestConvergingRunsClipLittle(t *testing.T) {
+	if !*plan.Long {
+		t.Skip("takes a second: go test -long")
+	}
 	rng, gradients := rand.New(rand.NewPCG(5, 6)), make([][]float64, 2000)
 	for i := range gradients { // of logistic regression on one column, at zero
 		x, half := rng.NormFloat64(), 0.5

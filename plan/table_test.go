@@ -70,6 +70,9 @@ func TestTrustsAreCompared(t *testing.T) {
 // Noise of sites is composed over the rounds by the accountant: its ε is within the budget, and not far below. A sparsity is the other
 // mechanisms'.
 func TestRowsOfGaussianNoiseKeepTheBudget(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	q := Request{Mechanism: "auto", Dim: 2000, Clients: 12, Records: 1200, Delta: 1e-6, Budget: 1, Rounds: 3, L1: 40, L2: 1, Clip: 1, Sparsity: 40}
 	rows, err := q.Compare(t.Context())
 	if err != nil {
@@ -100,8 +103,8 @@ func TestRowsOfGaussianNoiseKeepTheBudget(t *testing.T) {
 
 // A run of records keeps the budget for one record, in all rounds that the sites take part in. Its rounds have sums.
 func TestRunsOfRecordsKeepTheBudget(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*Long {
+		t.Skip("takes a second: go test -long")
 	}
 	q := Request{Mechanism: "auto", Dim: 2000, Clients: 12, Records: 12_000, Delta: 1e-6, Budget: 2, L1: 40, L2: 1}
 	for _, c := range []struct {
@@ -171,6 +174,9 @@ func TestRecordsAreChecked(t *testing.T) {
 
 // A run with proofs has the mechanism with proofs, says what they bound, and is beside the trusts that have none.
 func TestProofsArePlanned(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	q := Request{Mechanism: "auto", Trust: TwoServers, Proof: hdsum.ProofPrio3, Dim: 20, Clients: 100, Rounds: 2, Budget: 1, Delta: 1e-6, L1: 4, L2: 1}
 	run, err := q.Run(t.Context())
 	if err != nil {
@@ -202,7 +208,7 @@ func TestProofsArePlanned(t *testing.T) {
 // A run whose clients add noise of their own keeps to both budgets, within the search's precision, and its error has the noise of all clients. The trusts beside it have
 // none.
 func TestOwnNoiseIsPlanned(t *testing.T) {
-	if !*long {
+	if !*Long {
 		t.Skip("takes a second or two")
 	}
 	q := Request{Mechanism: "auto", Trust: TwoServers, Dim: 20, Clients: 100, Cohort: 100, Rounds: 3, Budget: 1, OwnBudget: 8, Delta: 1e-6, L1: 4, L2: 1}

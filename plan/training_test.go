@@ -20,6 +20,9 @@ var training = Training{Dim: 500, Clients: 600, Rounds: 9, Epsilon: 1, Delta: 1e
 // The planner finds by itself that many reports of a small ε beat few of a large one, and
 // its numbers are the numbers of the mechanism it names.
 func TestSchedulesTakePartOften(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	s, err := training.Schedule(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,9 @@ func letterlike(t *testing.T, clients int, budget float64) Request {
 
 // A run that would lose what a public model knows of many classes starts from the whole of it. What it ends at with ten classes is not said of others.
 func TestWeakPublicModelsAreTakenWhole(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	q := letterlike(t, 6000, 4)
 	run, err := q.Run(t.Context())
 	if err != nil {
@@ -60,6 +63,9 @@ func TestWeakPublicModelsAreTakenWhole(t *testing.T) {
 
 // A run that is expected to end below the public model of many classes is refused.
 func TestWarmStartsOfManyClassesAreRefusedByTheirRehearsal(t *testing.T) {
+	if !*Long {
+		t.Skip("takes a second: go test -long")
+	}
 	q := letterlike(t, 6000, 2)
 	q.Rounds = 16
 	run, err := q.Run(t.Context())

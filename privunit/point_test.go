@@ -10,6 +10,9 @@ import (
 
 // The search finds the best r of all.
 func TestLikelyHasTheLeastError(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	for _, dim := range []int{1, 2, 650} {
 		for _, k := range []int{2, 3, 7, 64, 256} {
 			for _, epsilon := range []float64{0.01, 1, 3, 8, 20} {

@@ -62,6 +62,9 @@ func best(t *testing.T, m *mechanism, grad []float64, seed uint32) float64 {
 // direction (a maximum of k sums of signs; Hoeffding's lemma), 3.33 for 256 candidates, and 2.8 here. A liar who searches 4000
 // seeds has a million candidates, and so goes 1.5 times as far with every report. All seeds are fixed: nothing here is random.
 func TestAnAssignedSeedStopsTheSearch(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	const assigned, searched = 400, 4000
 	m := open(t, fl.Round{Dim: 650, Scale: 1, Epsilon: 2})
 	bound := math.Sqrt(2 * math.Log(float64(m.point.Candidates)))

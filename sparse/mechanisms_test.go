@@ -116,13 +116,10 @@ func TestCalibrationByEnumeration(t *testing.T) {
 // 100 rounds Student's t with 99 degrees of freedom is beyond 6.95 with probability 4.0e-10: the tests fail by chance
 // with probability below 4e-6. Tests of 400 rounds do so less often.
 func TestErrorsAreTheExactOnes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
-	rounds := 100
-	if *long {
-		rounds = 400
-	}
+	const rounds = 400
 	for _, m := range slotted {
 		rng := rand.New(rand.NewChaCha8([32]byte{11}))
 		objectives := m.objectives
@@ -143,9 +140,6 @@ func TestErrorsAreTheExactOnes(t *testing.T) {
 			}
 			for _, s := range []int{1, 2, 8, 32, 64} {
 				for _, eps := range []float64{0.1, 1, 5} {
-					if s != 8 && eps != 1 && !*long {
-						continue
-					}
 					for _, o := range objectives {
 						at(s, eps, o, 0)
 					}

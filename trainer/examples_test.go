@@ -37,6 +37,9 @@ func near(a, b []float64) bool {
 // run of a Worker per example. Shapes with sides of one come along because
 // Gorgonia treats some of them specially, and merges nodes by name and hash.
 func TestExamplesAreThoseOfTheWorker(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	var cases []testCase
 	for _, in := range []Input{{1, 1, 1}, {1, 1, 2}, {2, 1, 1}, {1, 2, 3}, {1, 14, 14}} {
 		for _, classes := range []int{2, 3, 10} {

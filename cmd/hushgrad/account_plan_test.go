@@ -50,15 +50,15 @@ var published = sync.OnceValues(func() (*dataset.Public, error) {
 
 // The demo and account plan answer the same question alike.
 func TestAccountPlanIsTheDemosPlan(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	questions := [][]string{
 		{"--mechanism", "none", "--rounds", "2"},
 		{"--cohort", "777", "--clients", "3000", "--budget", "0.5", "--rounds", "2", "--mechanism", "coco"},
 		nil, {"--trust", "shuffler", "--cohort", "4000", "--clip", "5", "--lr", "3", "--rounds", "4", "--max-epsilon", "1.5", "--budget", "0.1"},
 		{"--mechanism", "sumdp", "--rounds", "2"},
 		{"--epsilon", "2", "--rounds", "3", "--mechanism", "signsketch", "--delta", "1e-7", "--sparsity", "20"},
-	}
-	if !*long { // each takes seconds
-		questions = questions[:1]
 	}
 	for _, args := range questions {
 		args = append(args, "--force")
@@ -205,11 +205,11 @@ func TestPlanChoosesOrSaysHowManyClientsItTakes(t *testing.T) {
 
 // The sum of gradients of a round gets all of the budget that a client's rounds leave to it, and not more.
 func TestAccountPlanSpendsTheBudgetOfSums(t *testing.T) {
-	runs := [][]string{{"gaussian-shares", "10"}} // each client takes part once, and in 30 rounds three times
-	if *long {
-		runs = append(runs, []string{"sumdp", "30"}, []string{"sumdp", "10"}, []string{"gaussian-shares", "30"})
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
-	for _, run := range runs {
+	// In 10 rounds each client takes part once, and in 30 rounds three times.
+	for _, run := range [][]string{{"gaussian-shares", "10"}, {"gaussian-shares", "30"}, {"sumdp", "10"}, {"sumdp", "30"}} {
 		var p planned
 		if ask(t, &p, "plan", "-o", "json", "--dim", "1970", "--l1", "90", "--l2", "3", "--mechanism", run[0], "--rounds", run[1], "--budget", "0.5"); *p.Central > 0.5 || *p.Central < 0.499 {
 			t.Errorf("%s, %s rounds: central ε %g of a budget of 0.5", run[0], run[1], *p.Central)

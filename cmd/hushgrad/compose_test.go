@@ -232,6 +232,9 @@ func (m *machine) up(name string, started map[string]bool) {
 // first one makes. Then clients send through the shuffler with the secrets that were made, and the operator gets an
 // estimate.
 func TestComposeStartsFromNothing(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	t.Parallel()
 	m := newMachine(t)
 	started := map[string]bool{}

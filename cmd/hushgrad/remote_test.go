@@ -213,6 +213,7 @@ func TestRemoteWithTLS(t *testing.T) {
 }
 
 func TestRemoteCommandsRefuse(t *testing.T) {
+	t.Parallel()                          // it mostly waits
 	clients, operator := parts(t, run(t)) // with an open round named probe of ε = 1
 	dir := t.TempDir()
 	keys, data := remoteKV(t, dir)

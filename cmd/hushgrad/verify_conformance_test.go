@@ -91,9 +91,8 @@ func lie(c conformance.Case, a conformance.Answer) conformance.Answer {
 // judged runs the command with an adapter, a process of its own, and reads its verdict.
 func judged(t *testing.T, mode string, flags ...string) (code int, v conformance.Verdict, stderr string) {
 	t.Helper()
-	t.Setenv(asAdapter, mode)
 	var out, errs bytes.Buffer
-	code = call(t.Context(), slices.Concat([]string{"verify", "conformance", "-o", "json"}, flags, []string{"--", os.Args[0]}), &out, &errs)
+	code = call(t.Context(), slices.Concat([]string{"verify", "conformance", "-o", "json"}, flags, []string{"--", "env", asAdapter + "=" + mode, os.Args[0]}), &out, &errs)
 	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
 		t.Fatalf("%s: %v, printed %q and %q", mode, err, out.String(), errs.String())
 	}
@@ -103,6 +102,9 @@ func judged(t *testing.T, mode string, flags ...string) (code int, v conformance
 // This program's own adapter conforms, as a process that was started like any other one. The ten cases of encode fail with a
 // probability of at most 1e-6, here and in TestALieFailsItsCase.
 func TestOurOwnAdapterConforms(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	t.Setenv(asCommand, "1")
 	var out, errs bytes.Buffer
 	code := call(t.Context(), []string{"verify", "conformance", "--", os.Args[0], "verify", "conformance", "answer"}, &out, &errs)
@@ -117,6 +119,9 @@ func TestOurOwnAdapterConforms(t *testing.T) {
 
 // A lie fails the case that it is about, in every subject, and no other one.
 func TestALieFailsItsCase(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	cases, err := conformance.Cases()
 	if err != nil {
 		t.Fatal(err)
@@ -154,6 +159,7 @@ func TestUnsupportedCasesAreCounted(t *testing.T) {
 
 // An adapter that does not answer fails the case, and the other cases are not asked.
 func TestAnAdapterThatDoesNotAnswerFails(t *testing.T) {
+	t.Parallel() // it mostly waits
 	for mode, c := range map[string]struct {
 		passed int
 		ended  string

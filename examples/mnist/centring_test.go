@@ -71,6 +71,9 @@ func TestTheFirstRoundIsAboutTheFeatures(t *testing.T) {
 
 // A run says that its first round is about the features, counts that round, and leaves the mean with the model.
 func TestARunTellsTheMeanOfTheFeatures(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	out := t.TempDir()
 	var screen strings.Builder
 	o, model, run, data := small(t, "privunit", "--trust", "nobody", "--cohort", "75", "--rounds", "12", "--features", "edges-centred", "--out", out)

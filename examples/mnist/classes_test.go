@@ -47,14 +47,10 @@ func barred(t *testing.T, dir, name string, n, classes int) {
 // Clients' pictures may have any number of classes, some of them rare: the model learns, and its chance, its size and what is known beforehand are of
 // so many classes.
 func TestOtherNumbersOfClasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
-	numbers := []int{12}
-	if *long {
-		numbers = append(numbers, 2, 300)
-	}
-	for _, classes := range numbers {
+	for _, classes := range []int{2, 12, 300} {
 		dir, out := t.TempDir(), t.TempDir()
 		barred(t, dir, "train", 1200, classes)
 		barred(t, dir, "t10k", 300, classes)

@@ -235,6 +235,9 @@ func TestReportsAreMadeOfTheShrunkGradient(t *testing.T) {
 // What a round sends is the reports of the cohort, each of the size that its mechanism
 // states.
 func TestTrafficIsReportsTimesTheirSize(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	for _, mechanism := range mechanisms {
 		f := running(t, mechanism)
 		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))

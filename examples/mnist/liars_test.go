@@ -19,6 +19,9 @@ import (
 
 // Liars with one crafted report raise the alarm on the screen, in the summary and on the page, and are left out of the step.
 func TestLiarsRaiseTheAlarm(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	var log kept
 	f := runningWith(t, &log, "coco", "--dashboard", "--seed", "7", "--epsilon", "1", "--liars", "0.9")
 	e, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))

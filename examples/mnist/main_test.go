@@ -101,6 +101,9 @@ var glyphs = sync.OnceValues(func() (*dataset.Data, error) {
 
 // Features with a public centre are planned with the steps that they bear.
 func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	for name, want := range map[string]string{"edges": "noise 1.8, rate 80", "edges-centred": "noise 1, rate 640"} {
 		_, _, run, _ := small(t, "coco", "--features", name, "--force")
 		var text strings.Builder
@@ -113,6 +116,9 @@ func TestCentredFeaturesHaveStepsOfTheirOwn(t *testing.T) {
 // A run stops before the round that its budget does not allow, and does not begin
 // when one round is too much.
 func TestTheBudgetEndsTheRun(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	o, _, run, data := small(t, "coco", "--rounds", "9", "--budget", "9", "--seed", "0") // three times each
 	two, err := run.Spending.Promise(t.Context(), 6)
 	if err != nil {
@@ -207,6 +213,9 @@ func TestFlags(t *testing.T) {
 
 // Features that know no classes have no zero-shot accuracy, and nothing is printed or written of it.
 func TestFormulasHaveNoZeroShotAccuracy(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	dir := t.TempDir()
 	o, model, run, data := small(t, "coco", "--features", "edges", "--out", dir, "--force")
 	var out strings.Builder

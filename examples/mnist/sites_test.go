@@ -25,14 +25,10 @@ import (
 // Sites learn from features that know no digits, and what is promised is about one record, on the screen and in all files. With
 // a seed nothing is.
 func TestSitesTrainAndPromiseForARecord(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
-	seeds := []string{"0"}
-	if *long {
-		seeds = append(seeds, "7")
-	}
-	for _, seed := range seeds {
+	for _, seed := range []string{"0", "7"} {
 		dir := t.TempDir()
 		o, model, run, data := small(t, hdsum.SiteName, "--features", dataset.EdgesCentred, "--budget", "20", "--seed", seed, "--explain", "--out", dir)
 		if run.Trust != plan.OwnSite || run.Unit != plan.Record || run.Clients != 3 || run.Cohort != 3 || run.Records != 900 || run.Template.Params[fl.ParamRecords] != fl.Int(900) {

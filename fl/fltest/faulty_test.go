@@ -157,6 +157,9 @@ func faults() []fault {
 // Each fault is found by the part of the check that is about it. Without a fault there is
 // nothing to find.
 func TestEachFaultIsFound(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	r := round("faulty")
 	r.Dim = 6
 	r.Params = fl.Params{"fault": fl.Text("none")}

@@ -28,8 +28,8 @@ func shareRound(clients int) fl.Round {
 
 // Each audit accuses a correct mechanism with probability at most 1e-6.
 func TestCorrectMechanismsAreNotAccused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
 	for _, c := range []struct {
 		round   fl.Round
@@ -43,12 +43,6 @@ func TestCorrectMechanismsAreNotAccused(t *testing.T) {
 		{shareRound(3), 2000, 5},
 		{round("coco", 2000, 20, 0, "", 5), 100, 8},
 	} {
-		if !*long {
-			if c.round.Dim == 2000 || c.round.Mechanism == "sumdp" { // TestOneClientOfARoundDiffers audits the round of sumdp
-				continue
-			}
-			c.samples = 100
-		}
 		report := check(t, c.round, verify.Options{Samples: c.samples})
 		if !report.Holds || report.Method != verify.Statistical || report.Inputs != c.inputs || report.Samples != c.samples || report.Worst == nil {
 			t.Errorf("%+v", report)

@@ -38,8 +38,11 @@ func TestKilledRolesLoseNothing(t *testing.T) {
 		round func(*fl.Round)
 	}{
 		"two servers": {*kills, sharedRound},
-		"with proofs": {(*kills + 9) / 10, provedRound}, // the same course, and more work at each step
+		"with proofs": {*kills / 10, provedRound}, // the same course, and more work at each step
 	} {
+		if c.kills == 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			killRoles(t, dir, c.kills, func(r *fl.Round) {

@@ -71,6 +71,9 @@ func TestKindsFollowFromTheClasses(t *testing.T) {
 // A run starts from the public network where that knows the classes, and from nothing else. The shares that it knows are far from
 // 1/10 and 1/26: of 320 pictures half are right.
 func TestPublicModelsKnowTheirClasses(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	for _, name := range []string{"glyphs", EdgesCentred} {
 		f, err := OpenFeatures(t.Context(), name, nil)
 		if err != nil {

@@ -3,6 +3,7 @@ package gaussian
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"math"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/fltest"
 )
+
+var long = flag.Bool("long", false, "keep the contract in rounds with proofs, too")
 
 func provedRound(dim int) fl.Round {
 	r := testRound(dim)
@@ -30,8 +33,8 @@ func openProved(t testing.TB, r fl.Round) *proved {
 }
 
 func TestRoundsWithProofsKeepTheContract(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow with the race detector, and other tests have its goroutines")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
 	for _, dim := range []int{1, 20} {
 		r, _, err := fl.Complete(provedRound(dim))

@@ -161,6 +161,9 @@ func TestLegendLeavesOutSeriesWithoutName(t *testing.T) {
 }
 
 func TestPictureOfAnyNumbers(t *testing.T) {
+	if !*long {
+		t.Skip("takes a second: go test -long")
+	}
 	strange := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64,
 		1e300, -1e300, 1e-300, 1e20, 1, 0.71}
 	panel := func(logX, logY bool, x, y []float64) figure.Panel {

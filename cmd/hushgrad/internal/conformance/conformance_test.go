@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/fl/exact"
 )
+
+var long = flag.Bool("long", false, "find wrong encoders, too")
 
 // maxVectors bounds the file, which everybody downloads.
 const maxVectors = 200_000
@@ -104,8 +107,8 @@ func casesOf(t *testing.T, subject string) (some []Case) {
 
 // An encoder that deviates is found, whatever it does wrong.
 func TestWrongEncodersAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("counts thousands of reports, and runs nothing at the same time")
+	if !*long {
+		t.Skip("takes a second: go test -long")
 	}
 	c := casesOf(t, Encode)[0]
 	reports := Respond(c).Reports
