@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/hushgrad/hushgrad/internal/npy"
 )
 
 // containerUser is the user of the image.
@@ -32,11 +35,11 @@ type composeFile struct {
 }
 
 type composeService struct {
-	Command, Volumes, Secrets, Ports []string
-	User, Restart                    string
-	Environment                      map[string]string
-	DependsOn                        map[string]struct{ Condition string } `yaml:"depends_on"`
-	Healthcheck                      struct {
+	Command, Volumes, Secrets, Ports, Profiles []string
+	User, Restart                              string
+	Environment                                map[string]string
+	DependsOn                                  map[string]struct{ Condition string } `yaml:"depends_on"`
+	Healthcheck                                struct {
 		Test    []string
 		Disable bool
 	}
@@ -98,7 +101,7 @@ func reachable(dir string) bool {
 // host is where the test has a path of the machine.
 func (m *machine) host(path string) string { return filepath.Join(m.dir, "host", path) }
 
-var portOf = regexp.MustCompile(`\b(?:0\.0\.0\.0|127\.0\.0\.1|localhost|serve):(7\d{3})\b`)
+var portOf = regexp.MustCompile(`\b(?:0\.0\.0\.0|127\.0\.0\.1|localhost|serve|issue):(7\d{3})\b`)
 
 // address is where a port of the files is.
 func (m *machine) address(port string) string {
@@ -124,6 +127,9 @@ func (m *machine) published(service, port string) string {
 func (m *machine) mapped(s *composeService, text string) string {
 	for _, v := range s.Volumes {
 		parts := strings.Split(v, ":")
+		if strings.HasPrefix(parts[0], "./") { // one file, in a directory that is mounted, too
+			continue
+		}
 		source, target := m.host(parts[0]), parts[1]
 		if !strings.HasPrefix(parts[0], "/") {
 			source = m.host("volumes/" + parts[0])
@@ -139,6 +145,16 @@ func (m *machine) command(name string, args ...string) *exec.Cmd {
 	s := m.file.Services[name]
 	for _, v := range s.Volumes {
 		parts := strings.Split(v, ":")
+		if file, ok := strings.CutPrefix(parts[0], "./"); ok {
+			text, err := os.ReadFile(filepath.Join(deployDir, file))
+			if err == nil {
+				err = os.WriteFile(m.mapped(s, parts[1]), []byte(m.mapped(s, string(text))), 0o644)
+			}
+			if err != nil {
+				m.t.Fatal(err)
+			}
+			continue
+		}
 		source := m.host(parts[0])
 		if !strings.HasPrefix(parts[0], "/") {
 			source = m.host("volumes/" + parts[0])
@@ -229,8 +245,8 @@ func (m *machine) up(name string, started map[string]bool) {
 }
 
 // The services of compose.yaml start from nothing, in the file's order and as the file's users, with certificates that the
-// first one makes. Then clients send through the shuffler with the secrets that were made, and the operator gets an
-// estimate.
+// first one makes. Then the operator's service opens the rounds of training.toml, clients send through the shuffler with the
+// secrets that were made, and the operator gets a model.
 func TestComposeStartsFromNothing(t *testing.T) {
 	if !*long {
 		t.Skip("takes a second: go test -long")
@@ -239,6 +255,9 @@ func TestComposeStartsFromNothing(t *testing.T) {
 	m := newMachine(t)
 	started := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(m.file.Services)) {
+		if m.file.Services[name].Profiles != nil {
+			continue
+		}
 		if name != "certify" && len(m.file.Services[name].DependsOn) != 1 {
 			t.Errorf("%s waits for %v", name, m.file.Services[name].DependsOn)
 		}
@@ -250,6 +269,9 @@ func TestComposeStartsFromNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The test has no DNS for the names of services.
+	if pair.Leaf.VerifyHostname("serve") != nil || pair.Leaf.VerifyHostname("issue") != nil {
+		t.Errorf("the operator does not find the servers' names in their certificates: %v", pair.Leaf.DNSNames)
+	}
 	upstream, _, err := net.SplitHostPort(m.file.Services["shuffle"].Environment["HUSHGRAD_SHUFFLE_UPSTREAM"])
 	if err != nil || pair.Leaf.VerifyHostname(upstream) != nil {
 		t.Errorf("the shuffler does not find the name %q in the server's certificate: %v, %v", upstream, pair.Leaf.DNSNames, err)
@@ -264,38 +286,73 @@ func TestComposeStartsFromNothing(t *testing.T) {
 	}
 	time.Sleep(time.Second) // the issuer looks at its file once a second
 
-	operator := []string{"--tls-ca", made + "/operator/ca.pem", "--tls-cert", made + "/operator/cert.pem", "--tls-key", made + "/operator/key.pem"}
+	// The operator is a service of its own, with the profile train.
+	train := m.file.Services["train"]
+	run := m.command("train", slices.Clone(train.Command)...)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.Wait() }()
+	t.Cleanup(func() { _ = run.Process.Kill() })
+	said := m.logs["train"]
+
+	server := []string{"--server", m.published("serve", "7118"), "--tls-ca", made + "/operator/ca.pem", "--tls-cert", made + "/operator/cert.pem", "--tls-key", made + "/operator/key.pem"}
 	keys := writeFile(t, m.dir, "keys.txt", "apples\npears\nfigs\n")
-	issuerKey := writeFile(t, m.dir, "nuts.pem", printed(t, append([]string{"issue", "key", "--server", m.published("issue", "7120"), "--id", "nuts"}, operator...)...))
-	server := append([]string{"--server", m.published("serve", "7118")}, operator...)
-	printed(t, append([]string{"round", "--id", "nuts", "--shuffler", "shuffler.example", "--issuer-key", issuerKey, "--mechanism", "collision", "--dim", "3",
-		"--epsilon", "4", "--min-reports", "100", "--param", "sparsity=2"}, server...)...)
 	fingerprint := regexp.MustCompile(`"fingerprint":"([0-9a-f]{64})"`).FindStringSubmatch(m.logs["serve"].String())
 	if fingerprint == nil {
 		t.Fatal("the server does not log its fingerprint")
 	}
-	for _, name := range people {
-		own := made + "/clients/" + name
-		pairs := writeFile(t, m.dir, "pairs.csv", name+",pears,0.5\n"+name+",figs,-1\n")
-		printed(t, "encode", "--server", m.published("shuffle", "7124"), "--tls-ca", own+"/ca.pem", "--round", "nuts", "--keys", keys, "--max-epsilon", "4",
-			"--max-central-epsilon", "4", "--shuffler", "shuffler.example", "--seal-key", fingerprint[1],
-			"--issuer", m.published("issue", "7119"), "--issuer-tls-ca", own+"/ca.pem", "--bearer-file", own+"/secret", pairs)
-	}
-	var got struct {
-		Reports   int
-		Estimates []struct {
-			Key    string
-			Mean   float64
-			StdErr float64 `json:"mean_stderr"`
+	var means [2][]float64
+	for n := range means {
+		id := fmt.Sprintf("training-%04d", n+1)
+		for try := 0; !strings.Contains(printed(t, append([]string{"rounds", "list"}, server...)...), id); try++ {
+			if try == 200 {
+				t.Fatalf("round %s is not opened: %s", id, said)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		for _, name := range people {
+			own := made + "/clients/" + name
+			pairs := writeFile(t, m.dir, "pairs.csv", name+",pears,0.5\n"+name+",figs,-1\n")
+			printed(t, "encode", "--server", m.published("shuffle", "7124"), "--tls-ca", own+"/ca.pem", "--round", id, "--keys", keys, "--max-epsilon", "2",
+				"--max-central-epsilon", "1", "--shuffler", "shuffler.example", "--seal-key", fingerprint[1],
+				"--issuer", m.published("issue", "7119"), "--issuer-tls-ca", own+"/ca.pem", "--bearer-file", own+"/secret", pairs)
+		}
+		var got struct {
+			Reports   int
+			Estimates []struct {
+				Key    string
+				Mean   float64
+				StdErr float64 `json:"mean_stderr"`
+			}
+		}
+		text := printed(t, append([]string{"aggregate", "--round", id, "--wait", "--keys", keys, "-o", "json"}, server...)...)
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.Reports != len(people) || len(got.Estimates) != 3 {
+			t.Fatalf("%d reports, %v: %s", got.Reports, err, text)
+		}
+		for i, want := range []float64{0, 0.5, -1} {
+			e := got.Estimates[i]
+			if math.Abs(e.Mean-want) > 7*e.StdErr || e.StdErr > 0.3 { // an honest run fails once in 10⁹
+				t.Errorf("%s: %v, standard error %v, want %v", e.Key, e.Mean, e.StdErr, want)
+			}
+			means[n] = append(means[n], e.Mean)
 		}
 	}
-	text := printed(t, append([]string{"aggregate", "--round", "nuts", "--close", "--keys", keys, "-o", "json"}, server...)...)
-	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Reports != len(people) || len(got.Estimates) != 3 {
-		t.Fatalf("%d reports, %v: %s", got.Reports, err, text)
+	if err := <-ended; err != nil {
+		t.Fatalf("the run: %v: %s", err, said)
 	}
-	for i, want := range []float64{0, 0.5, -1} {
-		if e := got.Estimates[i]; math.Abs(e.Mean-want) > 7*e.StdErr || e.StdErr > 0.3 { // an honest run fails once in 10⁹
-			t.Errorf("%s: %v, standard error %v, want %v", e.Key, e.Mean, e.StdErr, want)
+	model, err := os.ReadFile(m.mapped(train, "/data/trained.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, err := npy.Read(bytes.NewReader(model), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range trained { // a rate of 0.5 and a momentum of 0.9
+		if want := -0.5 * (1.9*means[0][i] + means[1][i]); math.Abs(w-want) > 1e-9 {
+			t.Errorf("weight %d of the trained model is %v, want %v", i, w, want)
 		}
 	}
 }

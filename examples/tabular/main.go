@@ -43,6 +43,7 @@ func main() { command.Main("tabular", tabular) }
 type options struct {
 	data, out string
 	predict   string // a file of rows without a target
+	id        string // its column that names the rows
 	unseen    *unseen
 	expand    string
 	binary    string // hushgrad, for two servers
@@ -66,6 +67,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	f.StringVar(&o.expand, "expand", "", "features that are added to the columns, from public numbers alone: products, of each two columns and squares, or fourier:K, K random Fourier features, or fourier:K:SEED; empty: none")
 	f.StringVar(&o.out, "out", "", "`directory` for history.csv, summary.json, a picture and coefficients.csv")
 	f.StringVar(&o.predict, "predict", "", "CSV `file` of new rows, without a target: what the trained model predicts for them goes to predictions.csv of --out")
+	f.StringVar(&o.id, "id", "", "`column` of the file of --predict that names its rows, such as customer_id: it is copied to predictions.csv, and no model sees it")
 	f.Uint64Var(&o.seed, "seed", 0, "0: fresh randomness; any other value makes the run repeatable, without any privacy")
 	f.StringVar(&o.binary, "hushgrad", "", "with --trust two-servers: the hushgrad binary, a `file`; empty: it is built, in the directory of the module")
 	f.BoolVar(&o.explain, "explain", false, "print what was planned and why")
@@ -85,6 +87,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 		}
 	}
 	switch {
+	case o.predict == "" && o.id != "":
+		return o, fl.Invalid("--id", o.id, "needs --predict, a file whose rows it names")
 	case o.predict != "" && o.out == "":
 		return o, fl.Invalid("--predict", o.predict, "needs --out, a directory for predictions.csv")
 	case o.predict == "" && o.data == "":

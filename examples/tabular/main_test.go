@@ -217,6 +217,7 @@ func TestWrongCallsAreRefused(t *testing.T) {
 		"needs --trust":        {"--mechanism", "gaussian-shares"},
 		"--expand: got":        {"--expand", "all"},
 		"--predict: got":       {"--predict", "new.csv"},
+		"--id: got":            {"--id", "customer"},
 		`"height"`:             {"--columns", "height=0..3"},
 		`"color"`:              {"--target", "color=red|blue"},
 		"--clients: got 1":     {"--clients", "1"},

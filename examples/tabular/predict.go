@@ -20,6 +20,7 @@ import (
 type unseen struct {
 	x       [][]float64
 	lines   []int    // of the file
+	ids     []string // what --id names the rows by; nil without it
 	unfit   []string // the columns whose cells do not fit
 	misfits *misfits
 }
@@ -31,16 +32,20 @@ func (o options) readUnseen(ctx context.Context) (*unseen, error) {
 		return nil, err
 	}
 	defer file.Close()
-	out, err := readUnseen(r, o.separator, o.schema)
+	out, err := readUnseen(r, o.separator, o.schema, o.id)
 	if err != nil {
 		return nil, fmt.Errorf("--predict: %s: %w", o.predict, err)
 	}
 	return out, nil
 }
 
-// readUnseen reads rows without a target from a CSV stream.
-func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
-	in, err := newRecords(r, separator, true, s.inputs)
+// readUnseen reads rows without a target from a CSV stream. id is the column that names them, or empty.
+func readUnseen(r io.Reader, separator rune, s schema, id string) (*unseen, error) {
+	columns := s.inputs
+	if id != "" {
+		columns = append(slices.Clone(columns), column{name: id})
+	}
+	in, err := newRecords(r, separator, true, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +61,10 @@ func readUnseen(r io.Reader, separator rune, s schema) (*unseen, error) {
 			return nil, err
 		case len(out.x) == most:
 			return nil, fl.Invalid("rows", most+1, "must be at most %d with %d values each", most, s.features())
+		}
+		if id != "" {
+			out.ids = append(out.ids, strings.Clone(cells[len(s.inputs)])) // the row's memory is much more
+			cells = cells[:len(s.inputs)]
 		}
 		x, how := s.values(cells)
 		out.misfits.add(line, cells, how)
@@ -74,11 +83,15 @@ func (r *unseen) sentences() []string {
 	return append([]string{fmt.Sprintf("%d rows; predictions.csv has, for each, the columns that do not fit", len(r.x))}, r.misfits.sentences()...)
 }
 
-// writePredictions writes a line for each row: its line in the file, what the model predicts, the chance of each class, and the columns whose
-// cells do not fit.
+// writePredictions writes a line for each row: its line in the file, its id, what the model predicts, the chance of each class, and the columns
+// whose cells do not fit.
 func (o options) writePredictions(w io.Writer, t task, scale *scaling, params []float64) error {
 	target := o.schema.target
-	head := []string{"line", target.name}
+	head := []string{"line"}
+	if o.id != "" {
+		head = append(head, o.id)
+	}
+	head = append(head, target.name)
 	for _, v := range target.values {
 		head = append(head, "chance of "+v)
 	}
@@ -97,6 +110,9 @@ func (o options) writePredictions(w io.Writer, t task, scale *scaling, params []
 			z = append(z, floats.Dot(w[:len(row)], row)+w[len(row)])
 		}
 		line := []string{strconv.Itoa(o.unseen.lines[i])}
+		if o.id != "" {
+			line = append(line, o.unseen.ids[i])
+		}
 		if target.values == nil {
 			line = append(line, text(scale.number(target, z[0])))
 		} else {

@@ -28,17 +28,17 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		dir := t.TempDir()
 		var all, forTest strings.Builder
 		all.WriteString(head)
-		forTest.WriteString("sector;age\n") // another order and separator, and no target
+		forTest.WriteString("sector;customer;age\n") // another order and separator, and no target
 		var want []string
 		for i := range rows {
 			age, sector := 17+i*7%74, []string{"public", "private", "none"}[i%3]
 			fmt.Fprintf(&all, "%d,%s,%s\n", age, sector, answer(i))
 			if i%5 == 4 {
-				fmt.Fprintf(&forTest, "%s;%d\n", sector, age)
+				fmt.Fprintf(&forTest, "%s;c%d;%d\n", sector, i, age)
 				want = append(want, answer(i))
 			}
 		}
-		forTest.WriteString("elsewhere;200\n")
+		forTest.WriteString("elsewhere;\"last; and least\";200\n")
 		for name, text := range map[string]string{"all.csv": all.String(), "test.csv": forTest.String()} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := []string{"--data", filepath.Join(dir, "all.csv"), "--columns", "age=17..90,sector=public|private|none", "--target", target, "--mechanism", "none",
-			"--rounds", "40", "--expand", "products", "--out", filepath.Join(dir, "run"), "--predict", filepath.Join(dir, "test.csv")}
+			"--rounds", "40", "--expand", "products", "--out", filepath.Join(dir, "run"), "--predict", filepath.Join(dir, "test.csv"), "--id", "customer"}
 		if err := tabular(t.Context(), args, command.Streams{Out: &out, Err: io.Discard}); err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +61,8 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		}
 		if first, last := lines[1], lines[len(lines)-1]; first[0] != "2" || first[len(first)-1] != "" || last[len(last)-1] != "age, sector" {
 			t.Errorf("%s: the first row is %q, the last %q", target, first, last)
+		} else if first[1] != "c4" || last[1] != "last; and least" || lines[0][1] != "customer" {
+			t.Errorf("%s: the rows are named %q to %q in %q", target, first[1], last[1], lines[0])
 		}
 		score, around, mean := 0., 0., 0.
 		for _, v := range want {
@@ -70,17 +72,17 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 		for i, v := range want {
 			line := lines[i+1]
 			if strings.Contains(target, "|") {
-				if line[1] == v {
+				if line[2] == v {
 					score += 1 / float64(len(want))
 				}
 				sum, best, its := 0., 0., 0.
-				for k, p := range line[2 : len(line)-1] {
+				for k, p := range line[3 : len(line)-1] {
 					chance, err := strconv.ParseFloat(p, 64)
 					if err != nil {
 						t.Fatal(err)
 					}
 					sum, best = sum+chance, max(best, chance)
-					if lines[0][k+2] == "chance of "+line[1] {
+					if lines[0][k+3] == "chance of "+line[2] {
 						its = chance
 					}
 				}
@@ -90,7 +92,7 @@ func TestPredictionsHaveThePrintedScore(t *testing.T) {
 				continue
 			}
 			y, _ := strconv.ParseFloat(v, 64)
-			z, err := strconv.ParseFloat(line[1], 64)
+			z, err := strconv.ParseFloat(line[2], 64)
 			if err != nil {
 				t.Fatal(err)
 			}
