@@ -177,8 +177,9 @@ class Plan:
     warm_factor : float or None
         The run starts from the public model times this factor, in (0, 1]. None without zero_shot.
     learning_rate, momentum, averaging : float
-        What the server does with the means; averaging is the decay of the average of the
-        models.
+        What the server does with the means. averaging is the decay of the average of the
+        models, which begins with 0: after t rounds it is divided by 1 - averaging**t. The
+        learning rate is for the mean of clipped gradients, which can be much shorter.
     promise : Promise
         What the affordable rounds promise a client.
     l1, l2 : float
@@ -293,7 +294,8 @@ def plan(
         softmax regression, X of shape (n, features) and y of n labels 0, 1, …, with n at least 100:
         the run is rehearsed on them, and the plan expects an accuracy. Or gradients of public
         examples at a model of zeros, or at another first model, one a row, with n at least 2.
-        Some hundreds are enough. Scale, sparsity and learning rate follow from them. They may be a
+        A row is what a client would send, and with records what a single record has. Some
+        hundreds are enough. Scale, sparsity and learning rate follow from them. They may be a
         mapping of names to arrays of shape (n, ...), as :func:`hushgrad.models.gradients` returns.
     l1, l2 : float
         Guess of the norms of a client's gradient at the first model, from public data, where there

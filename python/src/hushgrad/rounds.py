@@ -177,7 +177,8 @@ class Round(RoundFacts):
         ----------
         rows : numpy.ndarray of float16, float32 or float64, shape (dim,) or (n, dim)
             Gradients, in units of the gradient, all finite, in any memory order. Too long
-            ones are clipped. A list of numbers, of lists or of arrays is made an array.
+            ones are clipped. A list of numbers, of lists or of arrays is made an array. In a
+            round with the parameter ``records`` a row counts as a single record.
         ledger : Ledger or Reservation, optional
             What pays for the report. A ledger is charged for this round, before anything is
             encoded. A reservation is spent.
