@@ -86,6 +86,9 @@ func (run *Run) judge(ctx context.Context, q Request, rehearsed *rehearsal) erro
 // leastCoordinates is of which models a refusal speaks.
 const leastCoordinates = 10
 
+// mostSites is how many clients may be sites, as hospitals are, which hold the records of many people.
+const mostSites = 200
+
 // refusalMargin is how much less noise a refused run is told to have than the least it takes.
 const refusalMargin = 1.1
 
@@ -108,6 +111,9 @@ func (run *Run) refuse(by float64, because string) error {
 	}
 	if next := trustAfter(run.Trust); next != "" {
 		ways = append(ways, fmt.Sprintf("another trust (%s)", next))
+	}
+	if run.Records == 0 && run.Clients <= mostSites {
+		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))
 	}
 	return fmt.Errorf("%w: %s. What would work: %s. To plan it all the same, force it (--force; in Python force=True)", ErrNoise, because, strings.Join(ways, ", or "))
 }

@@ -21,6 +21,16 @@ func TestNoiseIsRefused(t *testing.T) {
 			t.Errorf("the refusal lacks %q: %v", want, err)
 		}
 	}
+	// Two thousand clients are people. Thirty may be hospitals.
+	few := q
+	few.Clients = 30
+	if _, thirty := few.Run(t.Context()); strings.Contains(err.Error(), "records") || !strings.Contains(thirty.Error(), "the number of records and the trust own-site") {
+		t.Errorf("2000 clients: %v\n30 clients: %v", err, thirty)
+	}
+	few.Trust, few.Records = OwnSite, 3_000_000
+	if _, err := few.Run(t.Context()); err != nil {
+		t.Errorf("30 sites with records: %v", err)
+	}
 	forced := q
 	forced.Force = true
 	run, err := forced.Run(t.Context())

@@ -78,7 +78,7 @@ func (l *Ledger) admit(tx *bolt.Tx, c Charge) error {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%w: %w", ErrBudget, fl.Invalid("purpose", c.Purpose, "must have a budget"))
+		return fmt.Errorf("%w: %w", ErrBudget, fl.Invalid("purpose", c.Purpose, "must have a budget: set it first, with SetBudget, in Python set_budget"))
 	}
 	var charges []Charge
 	err = eachEntry(tx, func(e Entry) error {
