@@ -163,9 +163,14 @@ func (p Promise) linked() string {
 }
 
 // accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
-// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent. δ is the δ of all reports, which no single
-// report exceeds.
+// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent, or to as many digits as it takes to be below 100. δ is
+// the δ of all reports, which no single report exceeds.
 func (p Promise) accuracy(epsilon float64) string {
-	share := 1000 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
-	return fmt.Sprintf("at most %.1f %%", math.Ceil(min(share, 1000))/10)
+	percent := 100 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
+	for digits, unit := 1, 10.0; digits <= 6; digits, unit = digits+1, 10*unit {
+		if up := math.Ceil(percent*unit) / unit; up < 100 {
+			return fmt.Sprintf("at most %.*f %%", digits, up)
+		}
+	}
+	return "at most 100 %"
 }

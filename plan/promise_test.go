@@ -8,7 +8,7 @@ import (
 // What is said is what holds against whom for all reports of a client together, the local
 // total first.
 func TestPromisesInWords(t *testing.T) {
-	two, ten, half := 2., 9.99911, 0.50001
+	two, eight, ten, half := 2., 8., 9.99911, 0.50001
 	for _, c := range []struct {
 		promise Promise
 		short   string
@@ -26,6 +26,7 @@ func TestPromisesInWords(t *testing.T) {
 		{Promise{Central: &half, TwoServers: true, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 against either server alone",
 			[]string{"none: the two servers together read a client's gradient", "against either server alone", "one of the two servers is honest"}, []string{"local privacy      ε"}},
 		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
+		{Promise{Local: &eight, LocalTotal: &eight, Participations: 1}, "local ε = 8", []string{"is right at most 99.97 % of the time"}, []string{"100"}}, // 0.99966
 		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"is right at most 89.3 % of the time"}, nil}, // (e²+0.1)/(e²+1)
 		{Promise{Local: &half, LocalTotal: &two, LocalDelta: 0.5, Participations: 4}, "local ε = 2", []string{"has, is right at most 81.2 % of the time", "is right at most 94.1 % of the time"}, nil},
 		{Promise{Unit: Record, Local: &half, LocalTotal: &two, LocalDelta: 1e-6, Participations: 4}, "local ε = 2, about one record",
