@@ -98,7 +98,7 @@ func (g *GradientSum) variance(noise float64, reports int64) float64 {
 	return noise*max(1, float64(reports)/float64(g.clients())) + float64(reports)/4
 }
 
-// standardError bounds the standard error of a coordinate of the sum of so many reports, before any is decoded: all sub-domains count.
+// standardError bounds the standard error of a coordinate of the sum of a number of reports, before any is decoded: all sub-domains count.
 func (g *GradientSum) standardError(reports int64) float64 {
 	noise := 0.
 	for _, group := range g.groups {

@@ -234,7 +234,7 @@ func (m *mechanism) Guarantee() fl.Guarantee {
 	return fl.Guarantee{Trust: fl.Shuffle, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation}
 }
 
-// StandardError bounds the standard error of a coordinate of the mean of a number of reports, of which each has one gradient.
+// StandardError bounds the standard error of a coordinate of the mean of a number of reports with one gradient each.
 func (m *mechanism) StandardError(_, reports int) float64 {
 	return m.sum.standardError(int64(reports)) / float64(reports)
 }

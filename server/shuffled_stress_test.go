@@ -23,9 +23,6 @@ import (
 // the server is stopped and started and the operator asks for the end. Each good report is counted
 // once, and no other.
 func TestForwardingThroughRestartsCountsEachReportOnce(t *testing.T) {
-	if !*long {
-		t.Skip("takes a second: go test -long")
-	}
 	t.Parallel() // it mostly waits
 	const good, bad, restarts = 60, 30, 5
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}

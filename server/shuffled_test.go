@@ -98,9 +98,6 @@ func complete(t testing.TB, p *peers, r fl.Round, shareSum []byte) error {
 
 // Whatever is forwarded again, in other messages, at once and after a restart, is counted once.
 func TestForwardedReportsAreCountedExactlyOnce(t *testing.T) {
-	if !*long {
-		t.Skip("takes a second: go test -long")
-	}
 	t.Parallel() // it mostly waits
 	cfg := server.Config{Journal: journal.NewMemory(), Seal: newKeys(t)}
 	p := start(t, cfg)

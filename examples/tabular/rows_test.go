@@ -79,9 +79,9 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("age,wage,sector\n1e400,-1,a\n,,\n\"\",2,b\n1,1,1\n2,2,2\n"))
 	s := someSchema(f, "age=20..60,sector=a|b", "wage=0..100")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := readUnseen(strings.NewReader(string(data)), ',', s, ""); err == nil {
+		if r, err := readUnseen(strings.NewReader(string(data)), ',', s, "sector"); err == nil {
 			for i, x := range newScaling(s).of(rows{r.x, make([]float64, len(r.x))}).x {
-				if len(x) != 3 || slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= mostSpreads) }) || len(r.lines) != len(r.x) || len(r.unfit) != len(r.x) {
+				if len(x) != 3 || slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= mostSpreads) }) || len(r.lines) != len(r.x) || len(r.ids) != len(r.x) || len(r.unfit) != len(r.x) {
 					t.Errorf("row %d to predict is %v", i, x)
 				}
 			}
