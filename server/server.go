@@ -134,6 +134,8 @@ type Listeners struct {
 
 // Serve answers calls, with health checks, until ctx ends. Then
 // it lets calls in progress finish for Config.ShutdownTimeout and returns nil.
+// When the journal has failed, as on a disk that has become read-only, it returns an error
+// that wraps journal.ErrFailed: nothing can be kept until the journal is opened anew.
 func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	group, ctx := errgroup.WithContext(ctx)
 	guarded := s.clients
@@ -167,6 +169,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	group.Go(func() error { return s.sweepLater(ctx) })
+	group.Go(func() error { return s.journal.Await(ctx) })
 	group.Go(func() error { // in the group, so that Serve does not return before it
 		<-ctx.Done()
 		s.stopping()

@@ -59,6 +59,7 @@ var statuses = rpcstatus.Table{
 	{Err: errUsedBefore, Code: codes.AlreadyExists},
 	{Err: errLimit, Code: codes.ResourceExhausted},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
+	{Err: journal.ErrFailed, Code: codes.Unavailable, Brief: true},
 	{Err: errStopping, Code: codes.Unavailable},
 	{Err: model.ErrRetired, Code: codes.Aborted},
 	{Err: context.Canceled, Code: codes.Canceled},

@@ -14,8 +14,8 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/translog"
 )
 
@@ -67,7 +67,7 @@ func (w *following) last(keys translog.Keys) (*translog.Checkpoint, error) {
 func (w *following) keep(ctx context.Context, c translog.Checkpoint) error {
 	err := command.Replace(ctx, w.state, func(to io.Writer) error { _, err := to.Write(c.Signed); return err })
 	if err == nil {
-		err = boltfile.SyncDir(filepath.Dir(w.state))
+		err = durable.SyncDir(filepath.Dir(w.state))
 	}
 	if err != nil {
 		return fmt.Errorf("--state: %w", err)

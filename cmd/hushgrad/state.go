@@ -50,9 +50,6 @@ func (s *state) open(logger *slog.Logger) (journal.Journal, error) {
 		logger.Warn("the state is kept in memory: a restart forgets it", "data", noData)
 		return journal.NewMemory(), nil
 	}
-	if err := os.MkdirAll(filepath.Dir(s.dir), 0o700); err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
-	}
 	kept, err := disk.Open(s.dir, disk.Options{Logger: logger, MinFree: s.minFree})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)

@@ -16,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 )
 
@@ -66,7 +67,7 @@ func (k Kind) Create(path string, timeout time.Duration) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // Open opens the file at path, which it locks for this process alone, after it has read the whole file
@@ -83,7 +84,10 @@ func (k Kind) Open(path string, timeout time.Duration) (*File, error) {
 		}
 		newest, err := k.Newest(f.Descriptor)
 		if err == nil && newest == checked {
-			return f, nil
+			// The process that made the file or the directories above it may have ended before their names were durable.
+			if err = durable.SyncAbove(path); err == nil {
+				return f, nil
+			}
 		}
 		if err = errors.Join(err, f.Close()); err != nil { // somebody else wrote meanwhile
 			return nil, err
@@ -173,13 +177,4 @@ func (k Kind) Guard(do func() error) (err error) {
 		}
 	}()
 	return do()
-}
-
-// SyncDir makes the names in a directory as durable as the files' contents.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -16,6 +16,8 @@ import (
 type Table []struct {
 	Err  error
 	Code codes.Code
+	// Brief keeps the rest of the error to the log, such as where on the disk a file is.
+	Brief bool
 }
 
 // Of returns the status of an error. A *fl.ParamError names the request field that the error is
@@ -43,6 +45,9 @@ func (t Table) Of(err error, field string) (st error, unforeseen bool) {
 	}
 	for _, row := range t {
 		if errors.Is(err, row.Err) {
+			if row.Brief {
+				return status.Error(row.Code, row.Err.Error()), false
+			}
 			code = row.Code
 			break
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 func TestErrorsBecomeStatuses(t *testing.T) {
-	errLost, errOther := errors.New("lost"), errors.New("other")
-	table := Table{{errLost, codes.NotFound}}
+	errLost, errFailed, errOther := errors.New("lost"), errors.New("failed"), errors.New("other")
+	table := Table{{Err: errLost, Code: codes.NotFound}, {Err: errFailed, Code: codes.Unavailable, Brief: true}}
 	param := fl.Invalid("dim", 0, "must be at least 1")
 	for name, c := range map[string]struct {
 		err         error
@@ -27,6 +27,7 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		"inside a field":    {fmt.Errorf("open: %w", param), "round", codes.InvalidArgument, "open: " + param.Error(), "round.dim", false},
 		"the field itself":  {param, "dim", codes.InvalidArgument, param.Error(), "dim", false},
 		"in the table":      {fmt.Errorf("find: %w", errLost), "", codes.NotFound, "find: lost", "", false},
+		"in brief":          {fmt.Errorf("/secret: %w: %w", errFailed, param), "dim", codes.Unavailable, "failed", "", false},
 		"a parameter in it": {fmt.Errorf("%w: %w", param, errLost), "", codes.NotFound, param.Error() + ": lost", "dim", false},
 		"a report":          {&fl.BatchError{Index: 3, Err: param}, "round", codes.InvalidArgument, "reports[3]: " + param.Error(), "reports", false},
 		"a status":          {status.Error(codes.Aborted, "no"), "dim", codes.Aborted, "no", "", false},

@@ -2,7 +2,6 @@ package translog
 
 import (
 	"crypto/rand"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,30 +10,18 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 )
 
 // writeFile puts a file below a folder, whole or not at all. It is on disk when writeFile returns nil.
 func writeFile(dir, path string, data []byte) error {
 	to := filepath.Join(dir, filepath.FromSlash(path))
-	_, missing := os.Lstat(filepath.Dir(to))
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), to)
-	}
-	for at := filepath.Dir(to); err == nil; at = filepath.Dir(at) {
-		if err = boltfile.SyncDir(at); at == filepath.Clean(dir) || missing == nil {
-			break // those above are not new
+	if _, missing := os.Lstat(filepath.Dir(to)); missing != nil {
+		if err := durable.MakeDir(filepath.Dir(to), 0o755); err != nil {
+			return err
 		}
 	}
-	return err
+	return durable.WriteFile(to, data, 0o644)
 }
 
 // NewKey returns a private key and the public key that goes with it. name is a log's origin or a witness's

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable"
 )
 
 // Log is the log of a server, in a folder. It is safe for concurrent use. No other process may write there.
@@ -46,7 +47,7 @@ func Open(dir, key string, witnesses []string) (*Log, error) {
 	if l.keys.witnesses, err = parseWitnesses("witness", witnesses); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := durable.MakeDir(dir, 0o755); err != nil {
 		return nil, err
 	}
 	switch _, err := os.Lstat(filepath.Join(dir, checkpointPath)); {

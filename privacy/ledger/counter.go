@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 )
 
 // counter is what the file of a counter holds: how many steps a ledger has come. The ledger
@@ -80,21 +79,10 @@ func readCounter(path string) (c counter, err error) {
 }
 
 // write replaces the file of the counter as a whole.
-func (c counter) write(path string) (err error) {
+func (c counter) write(path string) error {
 	sealed, err := seal(counterKey, c)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(sealed)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return boltfile.SyncDir(filepath.Dir(path))
+	return durable.WriteFile(path, sealed, 0o600)
 }

@@ -13,7 +13,8 @@ type Journal interface {
 	// Commit makes all changes of a batch, in their order, or none of them. It may be called
 	// from many goroutines, whose batches then share one write to disk. An error that wraps
 	// ErrFull means that nothing was written and that it may be tried again later. After any
-	// other error it is unknown what was written: open the journal anew.
+	// other error it is unknown what was written: open the journal anew. After one that wraps
+	// ErrFailed no call works any more.
 	Commit(b *Batch) error
 	// Scan returns the pairs with a key in [from, to), in order. A pair that is put or deleted
 	// while the loop runs may be seen or not. The loop may call the journal. The slices are valid
@@ -31,6 +32,8 @@ var (
 	ErrNotFound = errors.New("journal: no such key")
 	// ErrFull is wrapped by the error of Commit when there is too little room left.
 	ErrFull = errors.New("journal: no room left")
+	// ErrFailed is wrapped by all errors of a journal that stopped after an error. Open it anew.
+	ErrFailed = errors.New("journal: stopped after an error")
 )
 
 // Roomy is a Journal that can find out whether it has room without writing.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 )
 
@@ -62,7 +63,7 @@ func (k *Keys) prepare(s Suite) error {
 	if _, err := find(s); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+	if err := durable.MakeDir(k.dir, 0o700); err != nil {
 		return err
 	}
 	all, err := k.all()
@@ -188,7 +189,7 @@ func (k *Keys) put(key *Key) error {
 		}
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Headers: headers, Bytes: private})
-	if err := write(k.file(key), text); err != nil {
+	if err := durable.WriteFile(k.file(key), text, 0o600); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
 	return nil
@@ -197,38 +198,6 @@ func (k *Keys) put(key *Key) error {
 // file is where the key is written.
 func (k *Keys) file(key *Key) string {
 	return filepath.Join(k.dir, key.Fingerprint().String()[:16]+keySuffix)
-}
-
-// write makes a file that only its owner reads, whole or not at all.
-func write(file string, text []byte) (err error) {
-	out, err := os.CreateTemp(filepath.Dir(file), "new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(out.Name()))
-		}
-	}()
-	if _, err = out.Write(text); err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(out.Name(), file); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(file))
-}
-
-// syncDir makes the names in a directory durable. Package boltfile has the same, and needs bbolt.
-func syncDir(name string) error {
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // All returns the keys that there are, the newest first.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable"
 )
 
 // newestAt is the key of new rounds at a time, of keys of which the newest is the first. It is nil where there is none.
@@ -83,5 +84,5 @@ func (k *Keys) remove(f Fingerprint) error {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}
-	return errors.Join(err, syncDir(k.dir))
+	return errors.Join(err, durable.SyncDir(k.dir))
 }

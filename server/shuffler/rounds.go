@@ -9,7 +9,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
-	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/releases"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -134,7 +133,7 @@ func (s *Shuffler) adopt(ctx context.Context, description fl.Round) (*round, err
 		err = s.begin(r)
 	}
 	switch {
-	case errors.Is(err, keeper.ErrFailed): // the round may have begun
+	case errors.Is(err, journal.ErrFailed): // the round may have begun
 		return nil, err
 	case err != nil:
 		return nil, errors.Join(err, s.vault.destroy(r.digest))

@@ -43,14 +43,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 		group.Go(func() error { return http.Serve(ctx, l.HTTP) })
 	}
 	group.Go(func() error { return e.Serve(ctx, l.Clients) })
-	group.Go(func() error {
-		select {
-		case <-s.Failed():
-			return s.written.Broken()
-		case <-ctx.Done():
-			return nil
-		}
-	})
+	group.Go(func() error { return s.written.Await(ctx) })
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("shuffler: %w", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
-	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
@@ -36,7 +35,7 @@ var statuses = rpcstatus.Table{
 	{Err: admit.ErrToken, Code: codes.Unauthenticated},
 	{Err: errSpent, Code: codes.AlreadyExists},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
-	{Err: keeper.ErrFailed, Code: codes.Unavailable},
+	{Err: journal.ErrFailed, Code: codes.Unavailable, Brief: true},
 	{Err: errNoSecret, Code: codes.Unavailable},
 	{Err: errNoServer, Code: codes.Unavailable},
 	{Err: context.Canceled, Code: codes.Canceled},

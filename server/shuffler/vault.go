@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 	"github.com/hushgrad/hushgrad/server/internal/releases"
 )
@@ -61,7 +61,7 @@ func (v *vault) create(round [32]byte) (raw [secretBytes]byte, err error) {
 		return raw, err
 	}
 	_, err = f.Write(raw[:])
-	return raw, errors.Join(err, f.Sync(), f.Close(), boltfile.SyncDir(v.dir))
+	return raw, errors.Join(err, f.Sync(), f.Close(), durable.SyncDir(v.dir))
 }
 
 // read returns the secret of a round. The error wraps errNoSecret when there is none.
@@ -138,7 +138,7 @@ func (v *vault) destroy(round [32]byte) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(f.Name()), boltfile.SyncDir(v.dir))
+	return errors.Join(os.Remove(f.Name()), durable.SyncDir(v.dir))
 }
 
 // sweep destroys the secrets that belong to none of the rounds.

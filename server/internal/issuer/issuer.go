@@ -76,7 +76,7 @@ func (i *Issuer) Close() {
 	i.stopped.Wait()
 }
 
-// Failed returns a channel that is closed when the issuer refuses everything with keeper.ErrFailed.
+// Failed returns a channel that is closed when the issuer refuses everything with journal.ErrFailed.
 // Its process should then end and be started again.
 func (i *Issuer) Failed() <-chan struct{} { return i.journal.Failed() }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -292,7 +291,7 @@ func TestAFailedWriteStopsTheIssuer(t *testing.T) {
 	lost, other := ask(t, k, [32]byte{1}), ask(t, k, [32]byte{1})
 	j.after = errors.New("input/output error")
 	_, err := i.answer(t, "anna", lost)
-	wantError(t, "the write", err, keeper.ErrFailed, "")
+	wantError(t, "the write", err, journal.ErrFailed, "")
 	j.after = nil
 	select {
 	case <-i.Failed():
@@ -301,11 +300,11 @@ func TestAFailedWriteStopsTheIssuer(t *testing.T) {
 	}
 	for _, r := range []*admit.Request{lost, other} {
 		_, err := i.answer(t, "anna", r)
-		wantError(t, "later", err, keeper.ErrFailed, "")
+		wantError(t, "later", err, journal.ErrFailed, "")
 	}
 	_, err = i.CreateKey(t.Context(), "r2", time.Time{})
-	wantError(t, "create", err, keeper.ErrFailed, "")
-	wantError(t, "drop", i.DropKey("r1"), keeper.ErrFailed, "")
+	wantError(t, "create", err, journal.ErrFailed, "")
+	wantError(t, "drop", i.DropKey("r1"), journal.ErrFailed, "")
 	again := start(t, Config{Journal: j})
 	_, err = again.answer(t, "anna", other)
 	wantError(t, "another message", err, ErrIssued, "")

@@ -62,14 +62,7 @@ func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 	}
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	group.Go(func() error { return operator.Serve(ctx, l.Operator) })
-	group.Go(func() error {
-		select {
-		case <-i.Failed():
-			return i.journal.Broken()
-		case <-ctx.Done():
-			return nil
-		}
-	})
+	group.Go(func() error { return i.journal.Await(ctx) })
 	return group.Wait()
 }
 

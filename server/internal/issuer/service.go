@@ -14,7 +14,6 @@ import (
 	"github.com/hushgrad/hushgrad/internal/rpcstatus"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -36,7 +35,7 @@ var statuses = rpcstatus.Table{
 	{Err: ErrLimit, Code: codes.ResourceExhausted},
 	{Err: journal.ErrFull, Code: codes.ResourceExhausted},
 	{Err: ErrBusy, Code: codes.Unavailable},
-	{Err: keeper.ErrFailed, Code: codes.Unavailable},
+	{Err: journal.ErrFailed, Code: codes.Unavailable, Brief: true},
 	{Err: context.Canceled, Code: codes.Canceled},
 	{Err: context.DeadlineExceeded, Code: codes.DeadlineExceeded},
 }

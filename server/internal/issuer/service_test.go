@@ -28,7 +28,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
-	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -298,7 +297,7 @@ func TestServeEndsWhenTheIssuerFails(t *testing.T) {
 	j.after = errors.New("input/output error")
 	_, err = operator.CreateKey(t.Context(), &service.CreateKeyRequest{RoundId: "r2"})
 	wantStatus(t, "a failed write", err, codes.Unavailable, "")
-	if err := <-served; !errors.Is(err, keeper.ErrFailed) {
+	if err := <-served; !errors.Is(err, journal.ErrFailed) {
 		t.Errorf("Serve returned %v", err)
 	}
 }

@@ -78,12 +78,12 @@ func TestAWriteThatMayHaveFailedIsTheLast(t *testing.T) {
 	}
 	m.refuse = os.ErrDeadlineExceeded
 	for range 2 { // the first error stays
-		if err := s.Commit(put()); !errors.Is(err, ErrFailed) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := s.Commit(put()); !errors.Is(err, journal.ErrFailed) || !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		m.refuse, m.tries = nil, 0
 	}
-	if m.tries != 0 || !errors.Is(s.Room(), ErrFailed) {
+	if m.tries != 0 || !errors.Is(s.Room(), journal.ErrFailed) {
 		t.Errorf("%d writes after the failure, room: %v", m.tries, s.Room())
 	}
 	select {

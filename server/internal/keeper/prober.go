@@ -11,9 +11,10 @@ import (
 // BetweenTries is how often a full journal is tried at most.
 const BetweenTries = 100 * time.Millisecond
 
-// Prober is a journal that remembers that it is full. It is safe for concurrent use.
+// Prober is a journal that remembers that it is full, and that it has failed. It is safe for concurrent use.
 type Prober struct {
 	journal.Journal
+	failure
 	key       []byte
 	committed func(start time.Time, err error)
 
@@ -28,7 +29,7 @@ func NewProber(j journal.Journal, key string, committed func(start time.Time, er
 	if committed == nil {
 		committed = func(time.Time, error) {}
 	}
-	return &Prober{Journal: j, key: []byte(key), committed: committed}
+	return &Prober{Journal: j, failure: failure{met: make(chan struct{})}, key: []byte(key), committed: committed}
 }
 
 // Commit implements journal.Journal.
@@ -36,10 +37,13 @@ func (p *Prober) Commit(b *journal.Batch) error {
 	start := time.Now()
 	err := p.Journal.Commit(b)
 	p.committed(start, err)
-	if errors.Is(err, journal.ErrFull) {
+	switch {
+	case errors.Is(err, journal.ErrFull):
 		p.mu.Lock()
 		p.full, p.again = err, time.Now().Add(BetweenTries)
 		p.mu.Unlock()
+	case errors.Is(err, journal.ErrFailed):
+		p.note(err)
 	}
 	return err
 }

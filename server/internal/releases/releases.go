@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 )
 
@@ -38,7 +38,7 @@ func Open(dir string) (*Notes, error) {
 	if dir == "" {
 		return &Notes{id: rand.Text()}, nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MakeDir(dir, 0o700); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(dir)
@@ -73,16 +73,8 @@ func readID(dir string) (string, error) {
 
 // makeID draws an id. Its file is complete when it gets its name.
 func makeID(dir string) (string, error) {
-	id, path := rand.Text(), filepath.Join(dir, idFile)
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(id)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", err
-	}
-	return id, errors.Join(os.Rename(f.Name(), path), boltfile.SyncDir(dir))
+	id := rand.Text()
+	return id, durable.WriteFile(filepath.Join(dir, idFile), []byte(id), 0o600)
 }
 
 // ID returns the id of the notes. It is on disk.
@@ -113,7 +105,7 @@ func (n *Notes) Note(round [32]byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close(), boltfile.SyncDir(n.dir))
+	return errors.Join(f.Sync(), f.Close(), durable.SyncDir(n.dir))
 }
 
 // Check returns nil for a round whose sum has not left. The error may wrap Err.

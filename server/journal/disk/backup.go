@@ -9,7 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
 
@@ -40,7 +40,7 @@ func (j *Journal) Backup(ctx context.Context, dir string) (err error) {
 	if _, err := kind.Verify(path, lockTimeout); err != nil {
 		return err
 	}
-	return errors.Join(writeFormat(dir), boltfile.SyncDir(filepath.Dir(dir)))
+	return errors.Join(writeFormat(dir), durable.SyncAbove(dir))
 }
 
 // copy writes the journal to a new file.

@@ -13,6 +13,9 @@ import (
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
+// freeingBytes is how much a batch that deletes may add and still be accepted on a full disk, such as the end of what it deletes.
+const freeingBytes = 16 << 10
+
 // maxBatchBytes bounds a batch, which is in memory as a whole: a model of 1 GiB and its key.
 const maxBatchBytes = 1<<30 + 64<<10
 
@@ -29,7 +32,7 @@ type commits struct {
 // waiting is a batch with what became of it. Who holds writing may look at it.
 type waiting struct {
 	batch *journal.Batch
-	adds  bool // and does not only delete
+	adds  bool // and does not free more than it adds
 	done  bool
 	err   error
 }
@@ -49,20 +52,25 @@ func (c *commits) join() []*waiting {
 }
 
 // Commit implements journal.Journal. It returns after the operating system has said that the
-// batch is on disk. Commits that come at the same time share one such wait. A batch that only
-// deletes is accepted on a full disk, too, where it finds room in the file or in the reserve of 256 KiB.
+// batch is on disk. Commits that come at the same time share one such wait. A batch that
+// deletes, and adds at most 16 KiB, is accepted on a full disk, too, where it finds room in the file or in the
+// reserve of 256 KiB.
 // Limits: 1 GiB, keys of 32 KiB. Cost: two waits for the disk, shared.
 func (j *Journal) Commit(b *journal.Batch) error {
 	if err := j.usable(); err != nil {
 		return err
 	}
-	adds := false
+	added, deletes := 0, false
 	for _, c := range b.Changes() {
 		if c.To == nil && (len(c.Key) == 0 || len(c.Key) > bolt.MaxKeySize) {
 			return fl.Invalid("key", fmt.Sprintf("%d bytes", len(c.Key)), "must have 1 to %d", bolt.MaxKeySize)
 		}
-		adds = adds || c.To == nil
+		if c.To == nil {
+			added += len(c.Key) + len(c.Value)
+		}
+		deletes = deletes || c.To != nil
 	}
+	adds := added > 0 && !(deletes && added <= freeingBytes)
 	switch size := int64(b.Bytes()); {
 	case len(b.Changes()) == 0:
 		return nil
@@ -85,7 +93,7 @@ func (j *Journal) Commit(b *journal.Batch) error {
 	return w.err
 }
 
-// writeAll writes batches. Where the disk has no room, those that only delete are written in the reserve's.
+// writeAll writes batches. Where the disk has no room, those that free are written in the reserve's.
 func (j *Journal) writeAll(group []*waiting) {
 	err := j.write(group)
 	if errors.Is(err, journal.ErrFull) {

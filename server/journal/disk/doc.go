@@ -27,19 +27,19 @@
 //
 // Before a commit the journal looks at the free space, at most ten times a second and whenever 16 MiB
 // were written. It refuses what would leave less than Options.MinFree, with an error that wraps
-// journal.ErrFull. Nothing of such a batch is written. Batches that only delete are accepted. The file
+// journal.ErrFull. Nothing of such a batch is written. Batches that delete and add at most 16 KiB are accepted. The file
 // does not shrink: what a deletion frees is room for the next batches, also while the disk is full.
 // Service goes on by itself when there is room.
 //
 // Somebody else may fill the disk in between. A commit that finds no room is undone, and returns the
 // same error. The journal keeps a file named reserve, of 256 KiB. On a full disk it gives this space to
-// a batch that only deletes, and it makes the file again when there is space. A deletion is still refused
+// a batch that deletes, and it makes the file again when there is space. A deletion is still refused
 // if it needs more: for dozens of ranges of keys at once, or beside a large value, whose page it writes anew.
 //
 // # Errors of the disk
 //
 // When a write fails for another reason, it is unknown what is on disk. The journal then acknowledges
-// nothing more: all calls return ErrFailed. The next Open finds what was acknowledged, unless the disk
+// nothing more: all calls return journal.ErrFailed. The next Open finds what was acknowledged, unless the disk
 // lost it.
 //
 // # Backup

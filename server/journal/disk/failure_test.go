@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
@@ -25,16 +26,16 @@ func TestAFailedWriteStopsTheJournal(t *testing.T) {
 		_, getErr := j.Get([]byte("key/1"))
 		_, scanErr := read(j, "key/")
 		_, metricsErr := j.Metrics()
-		if err := put(j, "key/5", nil); !errors.Is(err, disk.ErrFailed) {
+		if err := put(j, "key/5", nil); !errors.Is(err, journal.ErrFailed) {
 			t.Errorf("got error %v", err)
 		}
 		for _, err := range []error{getErr, scanErr, metricsErr, j.Room(), remove(j, "key"), j.Backup(t.Context(), dir+".copy")} {
-			if failed := j.Room() != nil; failed && err != nil && !errors.Is(err, disk.ErrFailed) {
+			if failed := j.Room() != nil; failed && err != nil && !errors.Is(err, journal.ErrFailed) {
 				t.Errorf("got error %v", err)
 			}
 		}
 	}
-	if _, err := j.Get([]byte("key/1")); !errors.Is(err, disk.ErrFailed) || !errors.Is(err, os.ErrClosed) {
+	if _, err := j.Get([]byte("key/1")); !errors.Is(err, journal.ErrFailed) || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got error %v", err)
 	}
 	_ = j.Close()
@@ -74,7 +75,7 @@ func limited(dir, _ string) error {
 			fmt.Println(n)
 			continue
 		}
-		if !errors.Is(err, disk.ErrFailed) {
+		if !errors.Is(err, journal.ErrFailed) {
 			return fmt.Errorf("got error %w", err)
 		}
 		return j.Close()

@@ -22,8 +22,6 @@ var (
 	ErrNotJournal = errors.New("disk: not a journal")
 	// ErrDamaged is wrapped by errors about bytes that are not what was written.
 	ErrDamaged = errors.New("disk: damaged journal")
-	// ErrFailed is wrapped by all errors after the disk failed. Open the journal anew.
-	ErrFailed = errors.New("disk: the journal stopped after an error")
 	// ErrClosed is wrapped by all errors after Close.
 	ErrClosed = errors.New("disk: closed journal")
 )
@@ -49,7 +47,7 @@ func (j *Journal) usable() error {
 		return ErrClosed
 	}
 	if cause := j.failure.Load(); cause != nil {
-		return fmt.Errorf("%w: %w", ErrFailed, *cause)
+		return fmt.Errorf("%w: %w", journal.ErrFailed, *cause)
 	}
 	return nil
 }
@@ -59,7 +57,7 @@ func (j *Journal) fail(cause error) error {
 	if j.failure.CompareAndSwap(nil, &cause) {
 		j.logger.Error("journal: refuses everything from now on", "error", cause)
 	}
-	return fmt.Errorf("%w: %w", ErrFailed, cause)
+	return fmt.Errorf("%w: %w", journal.ErrFailed, cause)
 }
 
 // view reads with do, and notices damage.

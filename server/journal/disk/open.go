@@ -17,6 +17,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/boltfile"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/fileowner"
 	"github.com/hushgrad/hushgrad/internal/prefix"
 )
@@ -26,7 +27,7 @@ const (
 	fileName    = "journal.db"
 	reserveName = "reserve"    // room for deletions
 	formatName  = "format"     // says that the directory is a journal, and of which version
-	freshName   = "format.new" // becomes the format
+	freshName   = "format.new" // becomes the format, see durable.WriteFile
 )
 
 // The file holds two buckets.
@@ -205,19 +206,7 @@ func checkFormat(text string) error {
 
 // writeFormat says that the directory is a journal.
 func writeFormat(dir string) error {
-	fresh := filepath.Join(dir, freshName)
-	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(format)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, filepath.Join(dir, formatName)); err != nil {
-		return err
-	}
-	return boltfile.SyncDir(dir)
+	return durable.WriteFile(filepath.Join(dir, formatName), []byte(format), 0o600)
 }
 
 // initialise writes an empty journal.

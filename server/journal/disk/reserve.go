@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 )
 
-// reserveBytes is how much room batches that only delete find on a full disk: a deletion writes a few pages for each range.
+// reserveBytes is how much room batches that delete find on a full disk: a deletion writes a few pages for each range.
 const reserveBytes = 256 << 10
 
-// reserve is a file that holds nothing. It is removed when batches that only delete find no room, and comes back when there is
+// reserve is a file that holds nothing. It is removed when batches that delete find no room, and comes back when there is
 // some. Who holds commits.writing may make and release it.
 type reserve struct {
 	path string
