@@ -14,6 +14,7 @@ require (
 require (
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/cloudflare/circl v1.6.5
+	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/klauspost/compress v1.20.3
 	github.com/nats-io/nats.go v1.55.0

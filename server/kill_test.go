@@ -20,9 +20,12 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/service"
 	hushgradv1 "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
@@ -113,7 +116,8 @@ func (p *process) end(signal os.Signal) error {
 // bytes as the aggregators of a server that nobody killed. A server that is stopped by SIGTERM does the
 // same, exits with 0 and logs what was in flight.
 func TestAKilledServerLosesNothing(t *testing.T) {
-	dir := t.TempDir() + "/data"
+	power := outage.Disk(t, "server")
+	dir := power + "/data"
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := startProcess(t, dir, "127.0.0.1:0")
 	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -144,11 +148,11 @@ func TestAKilledServerLosesNothing(t *testing.T) {
 			}
 			p = startProcess(t, dir, p.address)
 		}
-		_ = p.end(syscall.SIGKILL) // it says that it was killed
+		outage.During(t, power, func() { _ = p.end(syscall.SIGKILL) }) // it says that it was killed
 		p = startProcess(t, dir, p.address)
 	}
 	<-finished
-	_ = p.end(syscall.SIGKILL)
+	outage.During(t, power, func() { _ = p.end(syscall.SIGKILL) })
 
 	kept, err := disk.Open(dir, disk.Options{MinFree: 1})
 	if err != nil {
@@ -229,6 +233,10 @@ func (l *load) send(ctx context.Context, i int64) {
 				l.t.Errorf("client %d: %v", i, resp)
 			}
 			l.duplicates.Add(int64(resp.GetDuplicates()))
+			return
+		}
+		if status.Code(err) == codes.NotFound {
+			l.t.Errorf("client %d: the round is lost: %v", i, err)
 			return
 		}
 		time.Sleep(5 * time.Millisecond)

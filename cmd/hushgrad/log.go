@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server"
 )
@@ -152,7 +154,7 @@ func keepKey(out, private, why string) error {
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(f, private)
-		err = errors.Join(err, f.Sync(), f.Close())
+		err = errors.Join(err, f.Sync(), f.Close(), durable.SyncDir(filepath.Dir(out)))
 	}
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)

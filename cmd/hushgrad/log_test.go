@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -76,9 +77,10 @@ func TestAKilledServersLogGoesOn(t *testing.T) {
 	if *long {
 		kills = 20
 	}
-	dir := t.TempDir()
-	file, public := logKeys(t, dir, "test.example/log")
-	folder, listen, operator := filepath.Join(dir, "log"), freeAddress(t), freeAddress(t)
+	disk := outage.Disk(t, "serve")
+	file, public := logKeys(t, t.TempDir(), "test.example/log")
+	folder, data := filepath.Join(disk, "var", "log"), filepath.Join(disk, "lib", "hushgrad", "data") // in directories that are not there yet
+	listen, operator := freeAddress(t), freeAddress(t)
 	clients, operators := dialServe(t, listen), dialServe(t, operator)
 	keys, err := translog.NewKeys("key", public, "witness", nil)
 	if err != nil {
@@ -88,11 +90,15 @@ func TestAKilledServersLogGoesOn(t *testing.T) {
 	acknowledged := done{rounds: map[string]bool{}, releases: map[string]bool{}}
 	var seen []translog.Checkpoint
 	for life := range kills + 1 {
-		server := startCommand(t, "serve", "--listen", listen, "--operator-listen", operator, "--data", filepath.Join(dir, "data"), "--log", folder, "--log-key-file", file, "--keep-rounds", "100")
-		untilAvailable(t, func() error {
-			_, err := client.NewOperator(operators).Rounds(t.Context())
+		server := startCommand(t, "serve", "--listen", listen, "--operator-listen", operator, "--data", data, "--log", folder, "--log-key-file", file, "--keep-rounds", "100")
+		var rounds []client.RoundStatus
+		untilAvailable(t, func() (err error) {
+			rounds, err = client.NewOperator(operators).Rounds(t.Context())
 			return err
 		})
+		if len(rounds) == 0 && len(acknowledged.releases) > 0 {
+			t.Fatalf("life %d: no round is there, after %d were closed", life, len(acknowledged.releases))
+		}
 		reader, err := translog.NewReader("log", folder, keys)
 		if err != nil {
 			t.Fatal(err)
@@ -119,8 +125,10 @@ func TestAKilledServersLogGoesOn(t *testing.T) {
 		case err := <-stopped:
 			t.Fatal(err)
 		}
-		_ = server.Process.Kill()
-		_ = server.Wait()
+		outage.During(t, disk, func() {
+			_ = server.Process.Kill()
+			_ = server.Wait()
+		})
 		stop()
 		<-stopped
 	}

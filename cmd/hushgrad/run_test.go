@@ -24,6 +24,8 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/durable"
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/npy"
 	"github.com/hushgrad/hushgrad/server/client"
 )
@@ -168,6 +170,12 @@ func TestAKilledRunEndsAtTheSameModel(t *testing.T) {
 	p = train(t, clients, operator)
 	p.allowed.Store(0)
 	plan := writePlan(t, "killed", operator, rounds, `out = "`+filepath.Join(t.TempDir(), "model.npy")+`"`)
+	power := outage.Disk(t, "run")
+	if text, err := os.ReadFile(plan); err != nil {
+		t.Fatal(err)
+	} else if plan = filepath.Join(power, "plan.toml"); durable.WriteFile(plan, text, 0o600) != nil {
+		t.Fatal("the plan is not written")
+	}
 	var out log
 	start := func() *exec.Cmd {
 		process := exec.Command(os.Args[0], "run", plan)
@@ -202,8 +210,10 @@ func TestAKilledRunEndsAtTheSameModel(t *testing.T) {
 		p.allowed.Store(int64(r + 1))
 		for range kills*(r+1)/rounds - kills*r/rounds {
 			time.Sleep(time.Duration(1.2 * rng.Float64() * float64(life)))
-			_ = process.Process.Signal(syscall.SIGKILL)
-			_ = process.Wait() // it says that it was killed
+			outage.During(t, power, func() {
+				_ = process.Process.Signal(syscall.SIGKILL)
+				_ = process.Wait() // it says that it was killed
+			})
 			process = start()
 		}
 	}

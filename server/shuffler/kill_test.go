@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/client"
@@ -32,7 +35,7 @@ var (
 // report once. The estimate is the estimate of a server that nobody killed. Of a mechanism for two servers one sum leaves the
 // second server, and the first one releases one estimate, also where both are killed after the sum has left.
 func TestKilledRolesLoseNothing(t *testing.T) {
-	t.Run("one server", func(t *testing.T) { killRoles(t, t.TempDir(), *kills, nil) })
+	t.Run("one server", func(t *testing.T) { killRoles(t, outage.Disk(t, "shuffler"), *kills, nil) })
 	for name, c := range map[string]struct {
 		kills int
 		round func(*fl.Round)
@@ -44,7 +47,7 @@ func TestKilledRolesLoseNothing(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := outage.Disk(t, "shuffler-"+strings.ReplaceAll(name, " ", "-"))
 			killRoles(t, dir, c.kills, func(r *fl.Round) {
 				c.round(r)
 				r.ShareKey = shareKeyIn(t, dir)
@@ -55,7 +58,7 @@ func TestKilledRolesLoseNothing(t *testing.T) {
 
 func killRoles(t *testing.T, dir string, kills int, change func(*fl.Round)) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	parameter := startProcess(t, "server", dir, "")
+	parameter := startProcess(t, "server", outage.Disk(t, "server-of-"+filepath.Base(dir)), "")
 	conn, err := dial(parameter.address)
 	if err != nil {
 		t.Fatal(err)

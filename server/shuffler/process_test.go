@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 	"github.com/hushgrad/hushgrad/server/seal"
@@ -172,7 +173,7 @@ func (p *process) end(signal os.Signal) error {
 	return errors.Join(p.cmd.Process.Signal(signal), p.cmd.Wait())
 }
 
-// again ends the process, at every fourth time by SIGTERM, and starts it anew.
+// again ends the process, at every fourth time by SIGTERM and otherwise with its power, if that can be cut, and starts it anew.
 func (p *process) again(t *testing.T, time int) {
 	t.Helper()
 	if time%4 == 3 {
@@ -180,7 +181,7 @@ func (p *process) again(t *testing.T, time int) {
 			t.Errorf("%s after SIGTERM: %v\n%s", p.role, err, &p.log)
 		}
 	} else {
-		_ = p.end(syscall.SIGKILL) // it says that it was killed
+		outage.During(t, p.dir, func() { _ = p.end(syscall.SIGKILL) }) // it says that it was killed
 	}
 	p.start(t)
 }
