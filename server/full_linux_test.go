@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
@@ -87,6 +89,45 @@ func TestAServerWithAFullDiskRefusesAndResumes(t *testing.T) {
 		t.Errorf("%d reports counted, %d acknowledged", n, most)
 	}
 	got.Close()
+}
+
+// A server whose disk becomes read-only, as systems make a disk that has errors, ends. After that it goes on with what it had.
+func TestAServerWithAReadOnlyDiskEnds(t *testing.T) {
+	if !outage.Possible() {
+		t.Skip("bench/powercut has the disk")
+	}
+	place := outage.Disk(t, "read-only")
+	p := startProcess(t, filepath.Join(place, "data"), "127.0.0.1:0")
+	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := newLoad(t, conn, opened.GetRound(), 100)
+	for i := range int64(50) {
+		load.send(t.Context(), i)
+	}
+	outage.Tell(t, "freeze", place)
+	if _, err := load.once(t.Context(), 50); status.Code(err) != codes.Unavailable {
+		t.Errorf("a report for a read-only disk: %v", err)
+	}
+	if err := p.cmd.Wait(); err == nil || !strings.Contains(p.log.String(), "read-only file system") {
+		t.Errorf("the server ended with %v\n%s", err, &p.log)
+	}
+	outage.Tell(t, "thaw", place)
+	p = startProcess(t, filepath.Join(place, "data"), p.address)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for i := range int64(100) {
+		load.send(ctx, i)
+	}
+	if n := load.duplicates.Load(); n != 50 {
+		t.Errorf("%d reports from before are known, want 50", n)
+	}
 }
 
 // fill writes a file until the disk is full.

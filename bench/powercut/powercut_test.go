@@ -139,7 +139,7 @@ func TestProgramsKeepWhatTheyHaveAcknowledged(t *testing.T) {
 		t.Skip("with -long")
 	}
 	for name, args := range map[string][]string{
-		"server":   {"./server", "-run", "TestAKilledServerLosesNothing", "--kills", "40", "--clients", "20000"},
+		"server":   {"./server", "-run", "TestAKilledServerLosesNothing|TestAServerWithAReadOnlyDiskEnds", "--kills", "40", "--clients", "20000"},
 		"shuffler": {"./server/shuffler", "-run", "TestKilledRolesLoseNothing", "--kills", "30", "--clients", "3000"},
 		"run":      {"./cmd/hushgrad", "-run", "TestAKilledRunEndsAtTheSameModel", "-long"},
 		"program":  {"./cmd/hushgrad", "-run", "TestAKilledServersLogGoesOn", "-long"},
