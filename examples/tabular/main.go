@@ -268,7 +268,10 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 		rng = rand.New(rand.NewPCG(3, o.seed))
 	}
 	scale, expand := newScaling(o.schema), o.schema.expand
-	prepared := scale.prepare(run)
+	prepared, err := scale.prepare(run)
+	if err != nil {
+		return err
+	}
 	if prepared.text != "" {
 		if err := (plan.Words{About: "columns", Text: []string{prepared.text}}).Print(w); err != nil {
 			return err
