@@ -249,7 +249,7 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 	r := *o.request
 	parties.Simulate(&r)
 	r.Dim, r.Seed = t.dim, o.seed
-	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm, Chances: o.schema.target.values != nil}
+	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm * o.schema.spreadOut(), Loss: t.loss, Chances: o.schema.target.values != nil}
 	if r.Public, err = sample(ctx, public); err != nil {
 		return nil, err
 	}

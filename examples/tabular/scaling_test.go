@@ -58,7 +58,7 @@ func learnt(t *testing.T, s schema, r rows, dim int, run *plan.Run, seed uint64)
 func TestCentresAndSpreadsAreLearnt(t *testing.T) {
 	s := someSchema(t, skewedColumns, skewedTarget)
 	r := skewed(4000, s)
-	request := plan.Request{Mechanism: "none", Clients: len(r.y), Dim: s.width() + 1, Delta: 1e-6, L1: 1, L2: 1, Smooth: &plan.Smooth{Curvature: 5, Norm: 1}}
+	request := plan.Request{Mechanism: "none", Clients: len(r.y), Dim: s.width() + 1, Delta: 1e-6, L1: 1, L2: 1, Smooth: &plan.Smooth{Curvature: 5, Norm: 1, Loss: 0.25}}
 	bare, err := request.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestTheStandardErrorOfACentreHolds(t *testing.T) {
 		"repeated clients": {Mechanism: "none", Clients: 80, Cohort: 40},
 	} {
 		q.Dim, q.Delta, q.L1, q.L2, q.Rounds, q.Force = 3, 1e-6, 1.5, 1, 48, true
-		q.Smooth = &plan.Smooth{Curvature: 3, Norm: 1}
+		q.Smooth = &plan.Smooth{Curvature: 3, Norm: 1, Loss: 0.25}
 		run, err := q.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
