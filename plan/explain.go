@@ -115,7 +115,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 
 // Explain writes what was compared, what was chosen and why.
 func (run *Run) Explain(w io.Writer) error {
-	steps := fmt.Sprintf("learning rate %.3g, momentum %g, models averaged with decay %g", run.LearningRate, run.Momentum, run.Averaging)
+	steps := fmt.Sprintf("learning rate %.3g, momentum %.3g, models averaged with decay %.3g", run.LearningRate, run.Momentum, run.Averaging)
 	s := run.Schedule
 	if s == nil && run.Records > 0 {
 		r := run.Template

@@ -188,7 +188,11 @@ func (run *Run) sumSteps(q Request, r *fl.Round) error {
 		r.Scale = q.L2 * q.wholeShare(noise/math.Sqrt(float64(run.Rounds)), shift)
 	}
 	if q.Smooth != nil {
-		run.Steps, run.excess = q.Smooth.steps(noise*r.Scale*math.Sqrt(float64(run.Dim)/float64(run.Rounds)), run.Rounds)
+		slope := 1.
+		if q.Public != nil {
+			slope = orWhole(q.Public.slope(*q.Public.kept(wholeClip(r.Scale))))
+		}
+		run.Steps, run.excess = q.Smooth.steps(noise*r.Scale*math.Sqrt(float64(run.Dim)/float64(run.Rounds)), slope, run.Rounds)
 		return nil
 	}
 	limit := stepsFor(q.Centred)

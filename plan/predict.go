@@ -335,6 +335,14 @@ func (run *Run) noiseOfRound() (noise, error) {
 	return out, nil
 }
 
+// NoiseAt is the standard error of a coordinate of one round's mean, where the values of the round's clients at this coordinate have the mean size and the mean
+// square. A sparse report carries only some of its values, which counts. That only some of all clients report does not. It is 0 where there is no noise, or the
+// mechanism does not say it.
+func (run *Run) NoiseAt(size, square float64) (float64, error) {
+	n, err := run.noiseOfRound()
+	return n.at(size, square), err
+}
+
 // clipping is how the run's mechanism clips gradients.
 func (run *Run) clipping() clipping {
 	switch {

@@ -12,7 +12,7 @@ import (
 func smoothRequest() plan.Request {
 	return plan.Request{
 		Mechanism: "coco", Trust: plan.Shuffler, Clients: 6000, Dim: 31, Budget: 1, Delta: 1e-6, L1: 12, L2: 2.8,
-		Smooth: &plan.Smooth{Curvature: 31. / 4, Norm: 3},
+		Smooth: &plan.Smooth{Curvature: 31. / 4, Norm: 3, Loss: math.Ln2},
 	}
 }
 
@@ -35,6 +35,22 @@ func TestStepsOfASmoothLoss(t *testing.T) {
 		}
 		if limited != (clients == 600_000) {
 			t.Errorf("%d clients: limited by the momentum: %v", clients, limited)
+		}
+	}
+}
+
+// A clip that leaves a tenth of a gradient takes a tenth of the curvature. Near the best model it may leave twice as much, so steps are five times as long. Where noise
+// is large, what there is to gain limits them.
+func TestStepsThroughAClip(t *testing.T) {
+	s := plan.Smooth{Curvature: 8, Norm: 3, Loss: 0.5}
+	for _, c := range []struct{ noise, slope, rate, all float64 }{
+		{0, 1, 1. / 8, 0}, {0, 0.6, 1. / 8, 0}, {0, 0.1, 5. / 8, 0},
+		{0.01, 0.1, 0, 300}, {0.02, 0.1, 0, 150}, {0.1, 0.1, 0, 10}, {1, 0.1, 0, 0.1}, {0.1, 1, 0, 30},
+	} {
+		got := s.Steps(c.noise, c.slope, 60)
+		all := got.LearningRate / (1 - got.Momentum) * 60
+		if c.rate > 0 && (math.Abs(got.LearningRate-c.rate) > 1e-12 || got.Momentum != 0.9) || c.all > 0 && math.Abs(all/c.all-1) > 1e-9 {
+			t.Errorf("noise %g and slope %g: %+v move by %g, want a rate of %g and momentum 0.9 or to move by %g", c.noise, c.slope, got, all, c.rate, c.all)
 		}
 	}
 }
@@ -111,7 +127,9 @@ func TestRoundsOfASmoothLossArePlanned(t *testing.T) {
 	if run, err := q.Run(t.Context()); err != nil || run.Rounds != 7 {
 		t.Errorf("7 rounds are asked for: %+v, %v", run, err)
 	}
-	for _, wrong := range []plan.Smooth{{Curvature: 0, Norm: 1}, {Curvature: math.NaN(), Norm: 1}, {Curvature: 1}, {Curvature: 1, Norm: math.Inf(1)}} {
+	for _, wrong := range []plan.Smooth{
+		{Curvature: 0, Norm: 1, Loss: 1}, {Curvature: math.NaN(), Norm: 1, Loss: 1}, {Curvature: 1, Loss: 1}, {Curvature: 1, Norm: math.Inf(1), Loss: 1}, {Curvature: 1, Norm: 1}, {Curvature: 1, Norm: 1, Loss: math.NaN()},
+	} {
 		q.Smooth = &wrong
 		if _, err := q.Run(t.Context()); err == nil {
 			t.Errorf("%+v is no error", wrong)
@@ -143,7 +161,7 @@ func TestConvergingRunsClipLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Smooth, q.LearningRate = &plan.Smooth{Curvature: 0.5, Norm: 3, Chances: true}, 0
+		q.Smooth, q.LearningRate = &plan.Smooth{Curvature: 0.5, Norm: 3, Loss: math.Ln2, Chances: true}, 0
 		long, err := q.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)

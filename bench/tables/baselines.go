@@ -126,10 +126,10 @@ func (t *table) descend(rounds int, rng *rand.Rand) ([]float64, error) {
 		floats.AddScaled(g, slope, t.x[i])
 		return g
 	}
-	smooth := plan.Smooth{Curvature: float64(dim), Norm: 1}
-	size := 1.
+	smooth, size := plan.Smooth{Curvature: float64(dim), Norm: 1, Loss: 0.25}, 1.
+	slope := math.Erf(clipShare / math.Sqrt2) // of normal errors: the share that is not clipped
 	if t.classes {
-		smooth, size = plan.Smooth{Curvature: float64(dim) / 4, Norm: 3}, 0.5
+		smooth, size, slope = plan.Smooth{Curvature: float64(dim) / 4, Norm: 3, Loss: math.Ln2}, 0.5, clipShare // all errors are one half at the first model
 	}
 	clip = clipShare * size * math.Sqrt(float64(dim)) // of public numbers with mean squares of 1
 	server, err := central.New(epsilon, delta, rounds, clip)
@@ -137,7 +137,7 @@ func (t *table) descend(rounds int, rng *rand.Rand) ([]float64, error) {
 		return nil, err
 	}
 	noise := server.Multiplier * clip / float64(len(t.y)) * math.Sqrt(float64(dim)/float64(rounds))
-	steps := smooth.Steps(noise, rounds)
+	steps := smooth.Steps(noise, slope, rounds)
 	return trainer.Run(context.Background(), meanOf(func(w []float64) ([]float64, error) {
 		sum := make([]float64, dim)
 		for i := range t.y {

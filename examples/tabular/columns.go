@@ -297,6 +297,12 @@ func (s schema) squares() float64 {
 	return float64(n + 1)
 }
 
+// spreadOut is how much longer the best model is than with numbers alone, if each input matters as much: a value of a list that is 1 in one row of k has a
+// weight √k times as large as a number's.
+func (s schema) spreadOut() float64 {
+	return math.Sqrt(float64(s.width()) / float64(len(s.inputs)))
+}
+
 // names are the names of a row's values.
 func (s schema) names() (names []string) {
 	for _, c := range s.inputs {

@@ -107,3 +107,12 @@ func TestWhatIsNoSchemaIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// The values of a list make the best model longer, and a number does not.
+func TestListsMakeTheBestModelLonger(t *testing.T) {
+	for columns, want := range map[string]float64{"a=0..1,b=0..1": 1, "a=0..1,b=u|v|w": math.Sqrt2, "b=#64": 8} {
+		if got := someSchema(t, columns, "y=0..1").spreadOut(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", columns, got, want)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func TestColumnsAreLearntByTwoServersWhereClientsAreEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := newScaling(s).prepare(run); p.rounds != want || run.Rounds != 30 || math.Abs(p.magnitude*math.Sqrt(3)-run.Template.Scale) > 1e-12 || p.text == "" {
+		if p, err := newScaling(s).prepare(run); err != nil || p.rounds != want || run.Rounds != 30 || math.Abs(p.magnitude*math.Sqrt(3)-run.Template.Scale) > 1e-12 || p.text == "" {
 			t.Errorf("%d clients: %d of %d rounds for columns, magnitude %g of %g: %s", clients, p.rounds, run.Rounds, p.magnitude, run.Template.Scale, p.text)
 		}
 	}

@@ -249,7 +249,7 @@ func (o options) plan(ctx context.Context, t task, log io.Writer) (*plan.Run, er
 	r := *o.request
 	parties.Simulate(&r)
 	r.Dim, r.Seed = t.dim, o.seed
-	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm, Chances: o.schema.target.values != nil}
+	r.Smooth = &plan.Smooth{Curvature: t.curvature * o.schema.squares(), Norm: t.norm * o.schema.spreadOut(), Loss: t.loss, Chances: o.schema.target.values != nil}
 	if r.Public, err = sample(ctx, public); err != nil {
 		return nil, err
 	}
@@ -268,7 +268,10 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 		rng = rand.New(rand.NewPCG(3, o.seed))
 	}
 	scale, expand := newScaling(o.schema), o.schema.expand
-	prepared := scale.prepare(run)
+	prepared, err := scale.prepare(run)
+	if err != nil {
+		return err
+	}
 	if prepared.text != "" {
 		if err := (plan.Words{About: "columns", Text: []string{prepared.text}}).Print(w); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/trainer"
 )
@@ -127,6 +128,14 @@ func (l *learning) answer(j int, v float64) float64 {
 	return 2*square/squareLimit - 1
 }
 
+// stepOf is the share of the way that a round goes, and whether the columns are averaged after it.
+func stepOf(i, rounds int) (step float64, late bool) {
+	if i >= rounds/2 {
+		return 0.65, true
+	}
+	return 1, false
+}
+
 // learn holds the given number of rounds, which is even: rounds about centres and about spreads take turns. The second half of them takes smaller steps, and
 // their average counts.
 func (l *learning) learn(ctx context.Context, rounds trainer.Rounds, number int) error {
@@ -138,10 +147,7 @@ func (l *learning) learn(ctx context.Context, rounds trainer.Rounds, number int)
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
-		step, late := 1., i >= number/2
-		if late {
-			step = 0.65
-		}
+		step, late := stepOf(i, number)
 		for k, j := range l.learnt {
 			mean := min(max(e.Mean().Value[k]/l.magnitude, -1), 1)
 			if l.spreads {
@@ -187,32 +193,73 @@ type sum interface {
 	StandardError(vectors, reports int) float64
 }
 
-// prepare decides whether rounds are spent on columns.
-func (s *scaling) prepare(run *plan.Run) (p preparation) {
-	k := len(s.learnt)
-	if k == 0 {
-		return p
+// magnitude is how large an answer about each of k columns may be, so that nothing is clipped.
+func magnitude(run *plan.Run, k int) float64 {
+	_, isSum := run.Opened.(sum)
+	switch scale := run.Template.Scale; {
+	case run.Schedule == nil && !isSum:
+		return 1
+	case run.Sparsity > 0:
+		return scale * min(1, float64(run.Sparsity)/float64(k))
+	default:
+		return scale / math.Sqrt(float64(k))
 	}
-	p.magnitude = 1
-	noise := 0.
-	if r := run.Schedule; r != nil {
-		p.magnitude, noise = run.Template.Scale/math.Sqrt(float64(k)), r.Noise
-		if run.Sparsity > 0 {
-			p.magnitude = run.Template.Scale * min(1, float64(run.Sparsity)/float64(k))
+}
+
+// evenInside is the share of numbers within a spread of their centre where they lie evenly around it: the mean answer's slope depends on it. Numbers with one peak,
+// such as normal ones, have a larger share, and their centre has less error.
+const evenInside = 0.60
+
+// settled is the error of a centre, in spreads, for an error of 1 of each round's mean: each error moves the centre, and later rounds take it back.
+func settled(rounds int) float64 {
+	squares, pull, averaged := 0., 0., 0.
+	for i := rounds - 1; i >= 0; i-- {
+		step, late := stepOf(i, rounds)
+		switch {
+		case i%2 == 0:
+			squares += step * pull * step * pull
+			pull *= 1 - step*evenInside
+		case late:
+			pull++
+			averaged++
 		}
 	}
-	if m, ok := run.Opened.(sum); ok {
-		p.magnitude, noise = run.Template.Scale/math.Sqrt(float64(k)), m.StandardError(run.Cohort, run.Cohort)
+	return math.Sqrt(squares) / averaged
+}
+
+// centreError is the standard error of a centre in spreads, after a number of rounds: of the reports, and of which clients are asked. Answers count as −1 and 1,
+// which vary most.
+func centreError(run *plan.Run, magnitude float64, rounds int) (float64, error) {
+	noise, err := run.NoiseAt(magnitude, magnitude*magnitude)
+	if err != nil {
+		return 0, err
 	}
+	of := settled(rounds)
+	// Rounds whose clients have answered before have the same clients' error once more. Every other round passes over the clients of rounds about spreads,
+	// which may be half of all.
+	ever := max(float64(run.Cohort), float64(run.Clients)/2)
+	asked := max(of/math.Sqrt(float64(run.Cohort)), 1/(evenInside*math.Sqrt(ever)))
+	return math.Hypot(noise/magnitude*of, asked), nil
+}
+
+// prepare decides whether rounds are spent on columns.
+func (s *scaling) prepare(run *plan.Run) (p preparation, err error) {
+	k := len(s.learnt)
+	if k == 0 {
+		return p, nil
+	}
+	p.magnitude = magnitude(run, k)
 	p.rounds = max(columnsRounds, 2*int(columnsShare/2*float64(run.Affordable)))
-	const inside = 0.68 // share of normal numbers within a spread, on which the mean answer's slope depends
-	wrong := noise / p.magnitude / inside / math.Sqrt(float64(p.rounds)/4)
+	wrong, err := centreError(run, p.magnitude, p.rounds)
+	if err != nil {
+		return p, err
+	}
 	why := ""
 	switch {
 	case 2*p.rounds > run.Affordable:
 		why = fmt.Sprintf("to learn centre and spread takes %d rounds, and the run has %d", p.rounds, run.Affordable)
 	case wrong > mostError:
-		why = fmt.Sprintf("the standard error of a centre would be %.2g spreads, and at most %g is useful", wrong, mostError)
+		why = fmt.Sprintf("the standard error of a centre would be up to about %s spreads, and at most %g is useful", roundUp(wrong), mostError)
 	}
 	about := "1 column"
 	if k > 1 {
@@ -221,14 +268,20 @@ func (s *scaling) prepare(run *plan.Run) (p preparation) {
 	if why != "" {
 		p.rounds = 0
 		p.text = fmt.Sprintf("numbers of %s count as spread evenly over their ranges: %s. Where you know mean and spread, say so as in age=17..90~40±15.", about, why)
-		return p
+		return p, nil
 	}
-	p.text = fmt.Sprintf("the first %d of %d rounds learn the centre and the spread of %s", p.rounds, run.Affordable, about)
-	if noise > 0 {
-		p.text += fmt.Sprintf(", with the same privacy as the others. A centre's standard error is about %.2g spreads", wrong)
+	privacy := ", with the same privacy as the others"
+	if run.Mechanism == baseline.None {
+		privacy = ""
 	}
-	p.text += "."
-	return p
+	p.text = fmt.Sprintf("the first %d of %d rounds learn the centre and the spread of %s%s. A centre's standard error is up to about %s spreads.", p.rounds, run.Affordable, about, privacy, roundUp(wrong))
+	return p, nil
+}
+
+// roundUp writes a number with two digits, rounded up.
+func roundUp(v float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return fmt.Sprintf("%.2g", math.Ceil(v/unit)*unit)
 }
 
 // stages are gradients that change during a run.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
@@ -30,14 +33,17 @@ func skewed(n int, s schema) rows {
 const skewedColumns, skewedTarget = "pay=0..100,level=0..1000,hours=0..100,none=0..1,kind=a|b", "y=0..100"
 
 // learnt has clients say where their numbers are, in rounds of a mechanism, and returns the scaling.
-func learnt(t *testing.T, s schema, r rows, dim int, run *plan.Run) (*scaling, preparation) {
+func learnt(t *testing.T, s schema, r rows, dim int, run *plan.Run, seed uint64) (*scaling, preparation) {
 	t.Helper()
 	scale := newScaling(s)
-	prepared := scale.prepare(run)
-	rng := rand.New(rand.NewPCG(1, 2))
+	prepared, err := scale.prepare(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, seed))
 	columns := &learning{scaling: scale, rows: r, order: rng.Perm(len(r.y)), dim: dim, magnitude: prepared.magnitude}
 	rounds, err := trainer.NewSimulation(trainer.SimulationConfig{
-		Gradients: columns, Cohort: run.Cohort, Rand: rng, Describe: func(int) fl.Round { return run.Round("r", [32]byte{1}) },
+		Gradients: columns, Cohort: run.Cohort, Rand: rng, Describe: func(i int) fl.Round { return run.Round("r", [32]byte{1, byte(i), byte(seed)}) },
 	})
 	if err == nil {
 		err = columns.learn(t.Context(), rounds, prepared.rounds)
@@ -52,12 +58,12 @@ func learnt(t *testing.T, s schema, r rows, dim int, run *plan.Run) (*scaling, p
 func TestCentresAndSpreadsAreLearnt(t *testing.T) {
 	s := someSchema(t, skewedColumns, skewedTarget)
 	r := skewed(4000, s)
-	request := plan.Request{Mechanism: "none", Clients: len(r.y), Dim: s.width() + 1, Delta: 1e-6, L1: 1, L2: 1, Smooth: &plan.Smooth{Curvature: 5, Norm: 1}}
+	request := plan.Request{Mechanism: "none", Clients: len(r.y), Dim: s.width() + 1, Delta: 1e-6, L1: 1, L2: 1, Smooth: &plan.Smooth{Curvature: 5, Norm: 1, Loss: 0.25}}
 	bare, err := request.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, prepared := learnt(t, s, r, request.Dim, bare)
+	exact, prepared := learnt(t, s, r, request.Dim, bare, 2)
 	if prepared.rounds != 24 || len(exact.learnt) != 5 {
 		t.Errorf("%d rounds about %d columns, want 24 about 5", prepared.rounds, len(exact.learnt))
 	}
@@ -87,7 +93,7 @@ func TestCentresAndSpreadsAreLearnt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noisy, _ := learnt(t, s, r, request.Dim, private)
+	noisy, _ := learnt(t, s, r, request.Dim, private, 2)
 	for _, j := range []int{0, 1, 2, 6} { // a run of one seed
 		if off, ratio := (noisy.centre[j]-exact.centre[j])/exact.spread[j], noisy.spread[j]/exact.spread[j]; math.Abs(off) > 0.3 || ratio < 0.7 || ratio > 1.4 {
 			t.Errorf("column %d: with noise the centre is %.2f spreads off, and the spread %.2f times the one without", j, off, ratio)
@@ -99,8 +105,8 @@ func TestCentresAndSpreadsAreLearnt(t *testing.T) {
 func TestRowsAreScaled(t *testing.T) {
 	s := someSchema(t, "age=0..100~40±10,level=0..10~5±2,sector=a|b", "y=0..10~4±2")
 	scale := newScaling(s)
-	if len(scale.learnt) != 0 || scale.prepare(&plan.Run{Affordable: 100}) != (preparation{}) {
-		t.Errorf("columns %v are learnt, and nothing is left to learn", scale.learnt)
+	if p, err := scale.prepare(&plan.Run{Affordable: 100}); err != nil || len(scale.learnt) != 0 || p != (preparation{}) {
+		t.Errorf("columns %v are learnt, and nothing is left to learn: %v", scale.learnt, err)
 	}
 	x, y, _ := s.row([]string{"50", "n/a", "b", "10"})
 	far, _, _ := s.row([]string{"0", "10", "a", "4"})
@@ -122,7 +128,7 @@ func TestRowsAreScaled(t *testing.T) {
 func TestColumnsAreLeftAloneWhereThatTakesTooMuch(t *testing.T) {
 	s := newScaling(someSchema(t, skewedColumns, skewedTarget))
 	run := func(affordable int, noise float64) *plan.Run {
-		return &plan.Run{Affordable: affordable, Sparsity: 2, Template: fl.Round{Scale: 1}, Schedule: &plan.Schedule{Noise: noise}}
+		return &plan.Run{Affordable: affordable, Clients: 4800, Cohort: 100, Sparsity: 2, Template: fl.Round{Scale: 1}, Schedule: &plan.Schedule{Noise: noise}}
 	}
 	for _, c := range []struct {
 		run    *plan.Run
@@ -132,11 +138,54 @@ func TestColumnsAreLeftAloneWhereThatTakesTooMuch(t *testing.T) {
 		{run(120, 0.01), 12, "the first 12 of 120 rounds learn the centre and the spread of 5 columns"},
 		{run(240, 0.01), 24, "the first 24 of 240 rounds"},
 		{run(23, 0.01), 0, "takes 12 rounds, and the run has 23"},
-		{run(120, 1), 0, "the standard error of a centre would be 2.1 spreads, and at most 0.35 is useful"},
+		{run(120, 1), 0, "the standard error of a centre would be up to about 1.9 spreads, and at most 0.35 is useful"},
 	} {
 		// Sparse mechanisms cut the L1 norm at s·τ = 2: an answer about each of 5 columns has 0.4.
-		if p := s.prepare(c.run); p.rounds != c.rounds || math.Abs(p.magnitude-0.4) > 1e-12 || !strings.Contains(p.text, c.want) {
+		if p, err := s.prepare(c.run); err != nil || p.rounds != c.rounds || math.Abs(p.magnitude-0.4) > 1e-12 || !strings.Contains(p.text, c.want) {
 			t.Errorf("%d rounds of magnitude %g: %s, want %d of 0.4: %s", p.rounds, p.magnitude, p.text, c.rounds, c.want)
+		}
+	}
+}
+
+// The printed standard error of a centre is not below the error of repeated runs whose clients are drawn anew, and not above twice as much. Numbers lie evenly around
+// their centre. With sparse reports the mechanism's noise alone is a twelfth of the error.
+func TestTheStandardErrorOfACentreHolds(t *testing.T) {
+	const repeats = 100
+	s := someSchema(t, "a=-1..1,b=-1..1", "y=-1..1~0±0.25")
+	even := math.Sqrt(3 * normalSquare) // the largest distance from the centre, in spreads
+	for name, q := range map[string]plan.Request{
+		"no noise":         {Mechanism: "none", Clients: 480, Cohort: 20},
+		"sparse reports":   {Mechanism: "coco", Trust: plan.Nobody, Clients: 4800, Budget: 8, Sparsity: 1},
+		"a noisy report":   {Mechanism: "coco", Trust: plan.Nobody, Clients: 4800, Budget: 4},
+		"repeated clients": {Mechanism: "none", Clients: 80, Cohort: 40},
+	} {
+		q.Dim, q.Delta, q.L1, q.L2, q.Rounds, q.Force = 3, 1e-6, 1.5, 1, 48, true
+		q.Smooth = &plan.Smooth{Curvature: 3, Norm: 1, Loss: 0.25}
+		run, err := q.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		squares, printed := 0., 0.
+		for repeat := range uint64(repeats) {
+			rng := rand.New(rand.NewPCG(repeat, 9))
+			var r rows
+			for range run.Clients {
+				r.add([]float64{even * (2*rng.Float64() - 1) / 4, rng.NormFloat64() / 4}, 0)
+			}
+			scale, prepared := learnt(t, s, r, q.Dim, run, repeat)
+			squares += scale.centre[0] * scale.centre[0] * 16
+			_, text, _ := strings.Cut(prepared.text, "A centre's standard error is up to about ")
+			if _, err := fmt.Sscanf(text, "%g spreads", &printed); err != nil {
+				t.Fatalf("%s: %v in %q", name, err, prepared.text)
+			}
+		}
+		// A centre is about normal, as the mean of hundreds of answers. With the standard error σ the sum of its squares over σ² is a χ² variable with as many
+		// degrees of freedom as repeats. σ is from half of the printed number to all of it. Four cases with two sides of 1e-7: false positives below 1e-6.
+		law := distuv.ChiSquared{K: repeats}
+		found := math.Sqrt(squares / repeats)
+		most, least := printed*math.Sqrt(law.Quantile(1-1e-7)/repeats), printed/2*math.Sqrt(law.Quantile(1e-7)/repeats)
+		if !(found >= least && found <= most) {
+			t.Errorf("%s: centres are %.3f spreads off, want from %.3f to %.3f: the printed standard error is %g", name, found, least, most, printed)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -27,6 +28,8 @@ type task struct {
 	curvature float64
 	// norm is a guess of the norm of the best model of scaled columns.
 	norm float64
+	// loss is a guess of how much larger the loss of a model of zeros is than the least: a quarter of a number's variance, which is half of its squared loss, and all of the loss of equal chances.
+	loss float64
 	// coefficients returns the coefficients of class or number k, one per value of a row and then the bias.
 	coefficients func(params []float64, k int) []float64
 	classes      []string // that have coefficients
@@ -39,11 +42,11 @@ func newTask(s schema) (task, error) {
 	switch n := len(s.target.values); {
 	case n == 0:
 		t := linear(s, trainer.Squared)
-		t.name, t.measure, t.curvature, t.norm, t.classes = "linear regression", history.RSquared, 1, 1, []string{s.target.name}
+		t.name, t.measure, t.curvature, t.norm, t.loss, t.classes = "linear regression", history.RSquared, 1, 1, 0.25, []string{s.target.name}
 		return t, nil
 	case n == 2:
 		t := linear(s, trainer.Logistic)
-		t.name, t.measure, t.curvature, t.norm, t.classes = "logistic regression", history.Accuracy, 0.25, oddsNorm, s.target.values[1:]
+		t.name, t.measure, t.curvature, t.norm, t.loss, t.classes = "logistic regression", history.Accuracy, 0.25, oddsNorm, math.Ln2, s.target.values[1:]
 		return t, nil
 	default:
 		return softmax(s)
@@ -95,7 +98,7 @@ func softmax(s schema) (task, error) {
 	}
 	classes := len(s.target.values)
 	return task{
-		name: "softmax regression", curvature: 0.5, norm: oddsNorm, dim: model.Dim(), measure: history.Accuracy, classes: s.target.values,
+		name: "softmax regression", curvature: 0.5, norm: oddsNorm, loss: math.Log(float64(classes)), dim: model.Dim(), measure: history.Accuracy, classes: s.target.values,
 		gradients: func(r rows, rng *rand.Rand) (trainer.Gradients, error) {
 			clients, err := trainer.NewClients(r.x, labels(r.y), len(r.y), rng)
 			if err != nil {
