@@ -12,7 +12,8 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// ErrNoise is returned for a run whose noise would hide what it is to learn. The error says what would work.
+// ErrNoise is returned for a run whose noise would hide what it is to learn. The error says what would not be refused.
+// It promises no accuracy.
 var ErrNoise = errors.New("more noise than signal")
 
 // Outlook is what noise leaves of a run, in public numbers.
@@ -115,7 +116,7 @@ func (run *Run) refuse(by float64, because string) error {
 	if run.Records == 0 && run.Clients <= mostSites {
 		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))
 	}
-	return fmt.Errorf("%w: %s. What would work: %s. To plan it all the same, force it (--force; in Python force=True)", ErrNoise, because, strings.Join(ways, ", or "))
+	return fmt.Errorf("%w: %s. What would not be refused: %s. To plan it all the same, force it (--force; in Python force=True)", ErrNoise, because, strings.Join(ways, ", or "))
 }
 
 // trustAfter is the trust whose noise is the next smaller one, "" for the last.

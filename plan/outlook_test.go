@@ -9,14 +9,14 @@ import (
 	"github.com/hushgrad/hushgrad/hdsum"
 )
 
-// A run whose noise is above its signal is refused, and what the refusal says would work does work.
+// A run whose noise is above its signal is refused, and what the refusal says would not be refused is not.
 func TestNoiseIsRefused(t *testing.T) {
 	q := Request{Mechanism: "auto", Trust: Nobody, Dim: 400, Clients: 2000, Budget: 0.5, Delta: 1e-6, Public: gradients(t, 64, 400, 0.1, 0.1)}
 	_, err := q.Run(t.Context())
 	if !errors.Is(err, ErrNoise) {
 		t.Fatalf("error %v, want ErrNoise", err)
 	}
-	for _, want := range []string{" clients", "ε = ", " coordinates", "shuffler"} {
+	for _, want := range []string{"What would not be refused: about", " clients", "ε = ", " coordinates", "shuffler"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the refusal lacks %q: %v", want, err)
 		}

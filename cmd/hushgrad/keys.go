@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,12 @@ func (k *keysFlags) open() (*seal.Keys, error) {
 	}
 	if k.seals.dir == "" && (k.data == "" || k.data == noData) {
 		return nil, fl.Invalid("--seal-keys", "", "is required with --data %q", k.data)
+	}
+	if k.seals.dir == "" {
+		owner, err := roleOf(k.data)
+		if err = cmp.Or(err, notOf(k.data, owner, k.of.command)); err != nil {
+			return nil, err
+		}
 	}
 	keys, err := seal.FindKeys(k.seals.place(k.data))
 	if errors.Is(err, seal.ErrNoKey) {

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
@@ -18,16 +24,23 @@ import (
 // noData is the value of --data for a journal in memory.
 const noData = "none"
 
+// ownerName is the file in a directory of state that names the command whose state it is.
+const ownerName = "owner"
+
+// prefixes are where the commands that keep state have it in a journal.
+var prefixes = map[string]string{"serve": "server/", "shuffle": "shuffler/", "issue": "issuer/"}
+
 // state is the flags that say where a command keeps what must survive a restart.
 type state struct {
 	flags   *flag.FlagSet
+	role    string // the command
 	dir     string
 	minFree int64
 }
 
-// bind binds the flags. role is the last part of the default directory.
+// bind binds the flags. role is the command, and the last part of the default directory.
 func (s *state) bind(f *flag.FlagSet, role string) {
-	s.flags = f
+	s.flags, s.role = f, role
 	f.StringVar(&s.dir, "data", stateDir(role), "`directory` to keep the state in, which survives restarts and crashes; none keeps it in memory")
 	f.Int64Var(&s.minFree, "min-free", 256<<20, "refuse what is to be kept when fewer than this many bytes of the disk would stay free")
 }
@@ -54,8 +67,67 @@ func (s *state) open(logger *slog.Logger) (journal.Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
+	if err := s.own(kept, logger); err != nil {
+		return nil, errors.Join(err, kept.Close())
+	}
 	logger.Info("the state is kept on disk", "data", s.dir)
 	return kept, nil
+}
+
+// own makes the directory of a journal the state of the role, or refuses it as another role's.
+func (s *state) own(kept journal.Journal, logger *slog.Logger) error {
+	owner, err := roleOf(s.dir)
+	if err != nil || owner == s.role {
+		return err
+	}
+	if owner == "" {
+		owner, err = writerOf(kept, s.role)
+	}
+	if err = cmp.Or(err, notOf(s.dir, owner, s.role)); err != nil {
+		return err
+	}
+	err = command.ReplaceMode(context.Background(), filepath.Join(s.dir, ownerName), 0o600, []byte("hushgrad "+s.role+"\n"))
+	if err = errors.Join(err, boltfile.SyncDir(s.dir)); err != nil { // a full disk keeps nobody from a state
+		logger.Warn("the state does not name its owner", "data", s.dir, "error", err)
+	}
+	return nil
+}
+
+// roleOf returns the command that a directory of state names, or "": an older version did not name it.
+func roleOf(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, ownerName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("--data: %w", err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(text)), "hushgrad "), nil
+}
+
+// writerOf returns the role if it has written to a journal, or else another one that has, or "".
+func writerOf(kept journal.Journal, role string) (writer string, err error) {
+	for of, prefix := range prefixes {
+		for _, err := range kept.Scan([]byte(prefix), journal.After([]byte(prefix))) {
+			if err != nil {
+				return "", fmt.Errorf("--data: %w", err)
+			}
+			if of == role {
+				return role, nil
+			}
+			writer = of
+			break // one pair is enough
+		}
+	}
+	return writer, nil
+}
+
+// notOf returns an error if a directory of state has an owner that is not the role.
+func notOf(dir, owner, role string) error {
+	if owner == role || owner == "" {
+		return nil
+	}
+	return fl.Invalid("--data", dir, "must be hushgrad %s's own, and has the state of hushgrad %s: type --data and another directory", role, owner)
 }
 
 // beside returns the directory for what no backup of the state should have: given, or the state's with a dash and

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +17,8 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/figure/paint"
 	"github.com/hushgrad/hushgrad/server/client"
+	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
 // asCommand is a variable of the environment. If it is set, this binary is hushgrad.
@@ -116,5 +119,67 @@ func TestServeKeepsItsState(t *testing.T) {
 	stop()
 	if c := call(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", "none"}, io.Discard, &text); c != 0 || !strings.Contains(text.String(), "a restart forgets it") {
 		t.Errorf("--data none: exit code %d\n%s", c, &text)
+	}
+}
+
+// A directory that one role's state is in is refused to the others, and its keys are not theirs. An older version wrote no
+// owner: the journal tells whose it is, and a new one is anybody's.
+func TestAStateHasOneOwner(t *testing.T) {
+	local := []string{"--listen", "127.0.0.1:0"}
+	calls := map[string][]string{
+		"serve":   append(local, "--operator-listen", "127.0.0.1:0", "--shuffler-listen", "127.0.0.1:0"),
+		"shuffle": append(local, "--name", "shuffler.example", "--upstream", "127.0.0.1:1"),
+	}
+	start := func(role, dir string) (code int, said string) {
+		t.Helper()
+		var text log
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		code = call(ctx, append([]string{role, "--data", dir}, calls[role]...), io.Discard, &text)
+		return code, text.String()
+	}
+	for role, other := range map[string]string{"serve": "shuffle", "shuffle": "serve"} {
+		dir := filepath.Join(t.TempDir(), "data")
+		if code, said := start(role, dir); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", role, code, said)
+		}
+		want := "--data: got \"" + dir + "\", rule: must be hushgrad " + other + "'s own, and has the state of hushgrad " + role + ": type --data and another directory"
+		if code, said := start(other, dir); code != 2 || !strings.Contains(said, want) || strings.Contains(said, "fingerprint") {
+			t.Errorf("%s on the state of %s: exit code %d, want %q in\n%s", other, role, code, want, said)
+		}
+		if said := refusal(t, other, "keys", "--data", dir); !strings.Contains(said, want) {
+			t.Errorf("the keys: %q, want %q", said, want)
+		}
+		printed(t, role, "keys", "--data", dir)
+		if code, said := start(role, dir); code != 0 {
+			t.Errorf("%s again: exit code %d\n%s", role, code, said)
+		}
+	}
+	for role, prefix := range prefixes {
+		dir := t.TempDir()
+		kept, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b journal.Batch
+		b.Put([]byte(prefix+"x"), nil)
+		if err := errors.Join(kept.Commit(&b), kept.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for other := range prefixes {
+			s := state{role: other, dir: dir, minFree: 1}
+			kept, err := s.open(slog.New(slog.DiscardHandler))
+			if (err == nil) != (other == role) {
+				t.Errorf("%s on an older state of %s: %v", other, role, err)
+			}
+			if err == nil {
+				err = errors.Join(kept.Close(), os.Remove(filepath.Join(dir, ownerName)))
+			} else {
+				err = nil
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

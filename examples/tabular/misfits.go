@@ -185,12 +185,12 @@ func (m *misfits) meant(i int) string {
 	}
 	switch {
 	case !slices.Equal(values, c.values):
+	case cells == 0:
+		return ""
 	case cells == m.counts[i][ignored].n:
 		return fmt.Sprintf(" (write %s in the rows)", mend)
-	case cells > 0:
-		return fmt.Sprintf(" (write %s in the rows: in %d of the first %d such cells only upper and lower case differ)", mend, cells, min(m.counts[i][ignored].n, enough))
 	default:
-		return ""
+		return fmt.Sprintf(" (write %s in the rows: in %d of the first %d such cells only upper and lower case differ)", mend, cells, min(m.counts[i][ignored].n, enough))
 	}
 	c.values = values
 	return command.Meant([]string{fmt.Sprintf("%q", shortened(c.String()))})

@@ -138,6 +138,9 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 					t.Errorf("no %q in %q", want, out)
 				}
 			}
+			if strings.Contains(out+failure, "(write in") {
+				t.Errorf("a word is missing in %q", out+failure)
+			}
 			if said := strings.Contains(out, "does not fit"); said != strings.Contains(strings.Join(c.printed, ""), " of 1000 rows: ") {
 				t.Errorf("that a cell does not fit is printed: %t\n%s", said, out)
 			}

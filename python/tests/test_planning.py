@@ -141,9 +141,10 @@ def test_norms_alone_say_nothing_of_the_signal() -> None:
     assert (run.slope, run.signal_to_noise, run.warm_factor) == (None, None, None)
 
 
-def test_more_noise_than_signal_is_refused_with_what_would_work() -> None:
+def test_more_noise_than_signal_is_refused_with_what_would_not_be() -> None:
     few: dict[str, Any] = {"dim": 20, "clients": 20, "public": gradients(), "trust": "nobody"}
-    with pytest.raises(NoiseAboveSignal, match=r"What would work: about \d+ clients, or ε = "):
+    instead = r"What would not be refused: about \d+ clients, or ε = "
+    with pytest.raises(NoiseAboveSignal, match=instead):
         plan(**few, budget=0.5)
     run = plan(**few, budget=0.5, force=True)
     assert run.signal_to_noise is not None

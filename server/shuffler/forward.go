@@ -282,19 +282,21 @@ func (f *forwarding) release() ([]byte, error) {
 	return sum, f.shuffler.vault.Note(f.digest)
 }
 
-// persist calls the server until it answers.
+// persist calls the server until it takes what it is given or refuses it.
 func (f *forwarding) persist(ctx context.Context, call func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		bounded, cancel := context.WithTimeout(ctx, forwardTimeout)
 		err := call(bounded)
 		cancel()
-		if err == nil || ctx.Err() != nil || !transient(err) {
-			if err != nil {
-				err = fmt.Errorf("forward: %w", err)
-			}
-			return err
+		if err == nil {
+			return nil
 		}
-		f.shuffler.metrics.unanswered()
+		if ctx.Err() == nil {
+			f.shuffler.metrics.failed()
+		}
+		if ctx.Err() != nil || !transient(err) {
+			return fmt.Errorf("forward: %w", err)
+		}
 		f.logger.Warn("the server does not take reports, trying again", "attempt", attempt, "error", err)
 		if !f.shuffler.pause(ctx, backoff(attempt)) {
 			return ctx.Err()

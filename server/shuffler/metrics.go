@@ -29,7 +29,7 @@ func newMetrics(r prometheus.Registerer, now prometheus.Collector) (*metrics, er
 		refusals: counter("refused_batches_total", "Refused batches by reason: the gRPC code of the answer.", "reason"),
 		tokens:   counter("refused_tokens_total", "Batches that were refused because of a token, by reason: bad, or spent on another report before. The log has a warning.", "reason"),
 		sent:     counter("forwarded_reports_total", "Reports of rounds that were forwarded, by what the server did: counted or rejected.", "result"),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "hushgrad_shuffler_failed_forwards_total", Help: "Calls that forward and that the server did not answer. They are made again."}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "hushgrad_shuffler_failed_forwards_total", Help: "Calls that forward and that the server refused or did not answer. They are made again."}),
 	}
 	if err := errors.Join(r.Register(m.reports), r.Register(m.refusals), r.Register(m.tokens), r.Register(m.sent), r.Register(m.failures), r.Register(now)); err != nil {
 		return nil, fl.Invalid("Metrics", err, "must have no figures of another shuffler")
@@ -81,8 +81,8 @@ func (m *metrics) forwarded(counted, rejected int64) {
 	}
 }
 
-// unanswered notes a call that forwards and is to be made again.
-func (m *metrics) unanswered() {
+// failed notes a call that forwards and is to be made again.
+func (m *metrics) failed() {
 	if m != nil {
 		m.failures.Inc()
 	}

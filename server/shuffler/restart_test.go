@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -71,19 +72,19 @@ func TestTheDecisionIsFinal(t *testing.T) {
 	}
 }
 
-// Whatever the server answers on the way, it gets everything in the end.
+// Whatever the server answers on the way, it gets everything in the end, and what it refused is in the metrics.
 func TestForwardingStartsOverUntilItIsDone(t *testing.T) {
-	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted, codes.Internal, codes.PermissionDenied, codes.FailedPrecondition, codes.InvalidArgument} {
+	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted, codes.Internal, codes.PermissionDenied, codes.FailedPrecondition, codes.InvalidArgument, codes.Unimplemented} {
 		t.Run(code.String(), func(t *testing.T) {
 			t.Parallel()
-			server := newRecorder()
+			server, figures := newRecorder(), prometheus.NewRegistry()
 			server.refuse = func(call int) error {
 				if call == 2 || call == 5 {
 					return status.Error(code, "test")
 				}
 				return nil
 			}
-			p := start(t, Config{ForwardBytes: 150}, server) // two reports in each message
+			p := start(t, Config{ForwardBytes: 150, Metrics: figures}, server) // two reports in each message
 			r := newSealedRound(t, func(r *fl.Round) { r.TargetReports = 9 })
 			server.open(r.Round)
 			items := r.items(t, 9)
@@ -91,6 +92,9 @@ func TestForwardingStartsOverUntilItIsDone(t *testing.T) {
 			p.gone(t, "r", forwarded)
 			sealed, _ := server.got()
 			sameReports(t, r, sealed, items)
+			if slices.Contains(figuresOf(t, figures), "hushgrad_shuffler_failed_forwards_total 0") {
+				t.Error("the metrics do not count the refused calls")
+			}
 		})
 	}
 }

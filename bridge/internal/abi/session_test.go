@@ -235,7 +235,7 @@ func TestAPlanTakesPublicGradients(t *testing.T) {
 			t.Errorf("%s is %v", name, wide[name])
 		}
 	}
-	if _, _, failed := c.ask("plan", fmt.Sprintf(args, 10, "f8", 0, false), floats(false, numbers...)); failed == nil || failed.Kind != KindNoise || !strings.Contains(failed.Message, "What would work") {
+	if _, _, failed := c.ask("plan", fmt.Sprintf(args, 10, "f8", 0, false), floats(false, numbers...)); failed == nil || failed.Kind != KindNoise || !strings.Contains(failed.Message, "What would not be refused") {
 		t.Errorf("a plan of 10 clients: %+v", failed)
 	}
 	forced, _ := c.must("plan", fmt.Sprintf(args, 10, "f8", 0, true), floats(false, numbers...))

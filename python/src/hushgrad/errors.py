@@ -61,7 +61,10 @@ class Infeasible(HushgradError, ValueError):
 
 
 class NoiseAboveSignal(HushgradError, ValueError):
-    """A planned run would have more noise than signal. The message says what would work."""
+    """A planned run would have more noise than signal.
+
+    The message says what to change. It promises no accuracy.
+    """
 
 
 class LedgerError(HushgradError):

@@ -366,7 +366,7 @@ def plan(
     NoiseAboveSignal
         If the run has more noise than signal on the public gradients, or may well end below
         zero_shot. The message says how many clients, which ε, how many coordinates or which trust
-        would work.
+        would not be refused.
     """
     arguments = {
         "mechanism": _arguments.text("mechanism", mechanism),

@@ -20,6 +20,16 @@ def test_a_run_learns(trust: str, clients: int, budget: float) -> None:
     assert spent <= run.budget
 
 
+def test_a_noisy_run_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refusal names the flag that trains all the same, and the flag does."""
+    few = ["train.py", "--clients", "50", "--budget", "0.1"]
+    monkeypatch.setattr("sys.argv", few)
+    with pytest.raises(ValueError, match="--force"):
+        train.main()
+    monkeypatch.setattr("sys.argv", [*few, "--force"])
+    train.main()
+
+
 def test_a_trust_that_needs_two_servers_is_refused() -> None:
     """The clients of this program send one report to one server."""
     with pytest.raises(ValueError, match="trust"):

@@ -15,7 +15,7 @@ import model
 TRUSTS = ("nobody", "shuffler")
 
 
-def train(clients: int, trust: str, budget: float) -> tuple[float, Plan]:
+def train(clients: int, trust: str, budget: float, force: bool = False) -> tuple[float, Plan]:
     """Train, and return the accuracy on examples that no client holds, with the plan."""
     rng = np.random.default_rng()
     x, y = model.client_examples(rng, clients)
@@ -24,7 +24,7 @@ def train(clients: int, trust: str, budget: float) -> tuple[float, Plan]:
     model.check("test_examples", test_x, test_y)
     model.check("public_examples", *model.public_examples())
     clients = len(y)
-    run = decide(clients, trust, budget)
+    run = decide(clients, trust, budget, force)
     params = model.first_model()
     velocity, average, weight = np.zeros(model.DIM), np.zeros(model.DIM), 0.0
     order = rng.permutation(clients)
@@ -49,10 +49,11 @@ def train(clients: int, trust: str, budget: float) -> tuple[float, Plan]:
     return accuracy, run
 
 
-def decide(clients: int, trust: str, budget: float) -> Plan:
+def decide(clients: int, trust: str, budget: float, force: bool) -> Plan:
     """Choose mechanism, rounds, ε and learning rate from public numbers alone.
 
     These are the number of clients, whom they trust, the budget, and gradients of public examples.
+    A run whose noise is above its signal is refused, unless it is forced.
     """
     if trust not in TRUSTS:
         raise ValueError(
@@ -65,6 +66,7 @@ def decide(clients: int, trust: str, budget: float) -> Plan:
         public=public,
         trust=trust,
         budget=budget,
+        force=force,
     )
 
 
@@ -80,8 +82,11 @@ def main() -> None:
         "central; 0: 4 and 1",
     )
     flags.add_argument("--clients", type=int, default=20_000, help="simulated clients")
+    flags.add_argument(
+        "--force", action="store_true", help="train where the noise is above the signal, too"
+    )
     given = flags.parse_args()
-    _, run = train(given.clients, given.trust, given.budget)
+    _, run = train(given.clients, given.trust, given.budget, given.force)
     cost = run.promise
     print(
         f"\nlocal privacy    ε = {cost.epsilon_local_total:.4g} for all {cost.participations} "

@@ -24,36 +24,45 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	trust := flag.String("trust", string(plan.Nobody), "whom the clients trust: nobody or shuffler")
-	budget := flag.Float64("budget", 0, "ε of everything that a client sends: local with --trust nobody, otherwise central; 0: 4 and 1")
-	clients := flag.Int("clients", 20_000, "number of simulated clients")
+	asked := bind(flag.CommandLine)
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("arguments: got %q, rule: only flags are allowed", flag.Arg(0))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if _, err := train(ctx, *clients, plan.Trust(*trust), *budget, os.Stdout); ctx.Err() != nil {
+	if _, err := train(ctx, *asked, os.Stdout); ctx.Err() != nil {
 		log.Fatal("interrupted")
 	} else if err != nil {
 		log.Fatal(err)
 	}
 }
 
+// bind binds the flags to what is asked of a plan.
+func bind(f *flag.FlagSet) *plan.Request {
+	asked := &plan.Request{}
+	f.StringVar((*string)(&asked.Trust), "trust", string(plan.Nobody), "whom the clients trust: nobody or shuffler")
+	f.Float64Var(&asked.Budget, "budget", 0, "ε of everything that a client sends: local with --trust nobody, otherwise central; 0: 4 and 1")
+	f.IntVar(&asked.Clients, "clients", 20_000, "number of simulated clients")
+	f.BoolVar(&asked.Force, "force", false, "train where the noise is above the signal, too")
+	return asked
+}
+
 // delta is the δ at which the central ε is stated.
 const delta = 1e-6
 
 // train plans a run, trains, and returns the accuracy on examples that no client holds.
-func train(ctx context.Context, clients int, trust plan.Trust, budget float64, out io.Writer) (accuracy float64, err error) {
-	if clients < 1 || clients > fl.MaxReports {
-		return 0, fmt.Errorf("--clients: got %d, rule: must be in [1, %d]", clients, fl.MaxReports)
+func train(ctx context.Context, asked plan.Request, out io.Writer) (accuracy float64, err error) {
+	if asked.Clients < 1 || asked.Clients > fl.MaxReports {
+		return 0, fmt.Errorf("--clients: got %d, rule: must be in [1, %d]", asked.Clients, fl.MaxReports)
 	}
 	rng := fl.NewRand()
-	private, test := clientExamples(rng, clients), testExamples(rng)
+	private, test := clientExamples(rng, asked.Clients), testExamples(rng)
 	if err := errors.Join(check("clientExamples", private), check("testExamples", test), check("publicExamples", publicExamples())); err != nil {
 		return 0, err
 	}
-	run, err := decide(ctx, len(private), trust, budget)
+	asked.Clients = len(private)
+	run, err := decide(ctx, asked)
 	if err != nil {
 		return 0, err
 	}
@@ -84,7 +93,7 @@ func train(ctx context.Context, clients int, trust plan.Trust, budget float64, o
 		return 0, err
 	}
 	needs := "The budget is the local ε: it holds as it is, whoever runs the server.\n"
-	if trust == plan.Shuffler {
+	if asked.Trust == plan.Shuffler {
 		needs = "Nothing here shuffles: the central ε does not hold against this program.\n"
 	}
 	_, err = fmt.Fprintln(out, "\n"+needs+"All clients are simulated: this is what real ones would be promised.")
@@ -93,15 +102,13 @@ func train(ctx context.Context, clients int, trust plan.Trust, budget float64, o
 
 // decide chooses mechanism, rounds, ε of a report and learning rate from public numbers alone: the
 // number of clients, whom they trust, the budget, and gradients of public examples.
-func decide(ctx context.Context, clients int, trust plan.Trust, budget float64) (*plan.Run, error) {
-	if trust != plan.Nobody && trust != plan.Shuffler {
-		return nil, fmt.Errorf("--trust: got %q, rule: must be %s or %s: here are no two servers", trust, plan.Nobody, plan.Shuffler)
+func decide(ctx context.Context, asked plan.Request) (run *plan.Run, err error) {
+	if asked.Trust != plan.Nobody && asked.Trust != plan.Shuffler {
+		return nil, fmt.Errorf("--trust: got %q, rule: must be %s or %s: here are no two servers", asked.Trust, plan.Nobody, plan.Shuffler)
 	}
-	public, err := sample(ctx, newClients(publicExamples(), rand.New(rand.NewPCG(1, 1))), firstModel())
-	if err != nil {
+	asked.Mechanism, asked.Dim, asked.Delta = "auto", dim, delta
+	if asked.Public, err = sample(ctx, newClients(publicExamples(), rand.New(rand.NewPCG(1, 1))), firstModel()); err != nil {
 		return nil, err
 	}
-	return plan.Request{
-		Mechanism: "auto", Trust: trust, Dim: dim, Clients: clients, Budget: budget, Delta: delta, Public: public,
-	}.Run(ctx)
+	return asked.Run(ctx)
 }

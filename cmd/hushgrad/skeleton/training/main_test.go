@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	flag "github.com/spf13/pflag"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/plan"
 )
@@ -26,7 +28,7 @@ func TestTrain(t *testing.T) {
 		{plan.Shuffler, 3000, 1, "Nothing here shuffles"},
 	} {
 		var out strings.Builder
-		accuracy, err := train(t.Context(), c.clients, c.trust, c.budget, &out)
+		accuracy, err := train(t.Context(), plan.Request{Clients: c.clients, Trust: c.trust, Budget: c.budget}, &out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,7 @@ func TestTrain(t *testing.T) {
 
 // The project as it is written is planned with the budget that --help names, and with the mechanism that is best there.
 func TestTheUsualRunIsPlanned(t *testing.T) {
-	run, err := decide(t.Context(), 20_000, plan.Nobody, 0)
+	run, err := decide(t.Context(), plan.Request{Clients: 20_000, Trust: plan.Nobody})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,13 +54,26 @@ func TestTheUsualRunIsPlanned(t *testing.T) {
 
 // A run that cannot be is refused before anything is read.
 func TestWrongRunsAreRefused(t *testing.T) {
-	for want, c := range map[string]struct {
-		clients int
-		trust   plan.Trust
-		budget  float64
-	}{"--clients": {-1, plan.Nobody, 4}, "--trust": {1000, plan.TwoServers, 4}, "budget": {1000, plan.Nobody, -1}, "more noise": {50, plan.Nobody, 0.1}} {
-		if _, err := train(t.Context(), c.clients, c.trust, c.budget, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+	for want, c := range map[string]plan.Request{
+		"--clients": {Clients: -1, Trust: plan.Nobody}, "--trust": {Clients: 1000, Trust: plan.TwoServers},
+		"budget": {Clients: 1000, Trust: plan.Nobody, Budget: -1}, "more noise": {Clients: 50, Trust: plan.Nobody, Budget: 0.1},
+	} {
+		if _, err := train(t.Context(), c, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want one with %q", c, err, want)
+		}
+	}
+}
+
+// A run that is too noisy is refused with the flag that trains it all the same, and the flag does.
+func TestANoisyRunIsForced(t *testing.T) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	asked := bind(f)
+	for _, args := range [][]string{{"--clients", "50", "--budget", "0.1"}, {"--force"}} {
+		if err := f.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := train(t.Context(), *asked, io.Discard); (err == nil) != asked.Force || !asked.Force && !strings.Contains(err.Error(), "--force") {
+			t.Errorf("%v: error %v", args, err)
 		}
 	}
 }

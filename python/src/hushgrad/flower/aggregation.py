@@ -185,7 +185,7 @@ class HushgradAggregation(Around):
         client_lr : float
             Learning rate of the client's step. A plan is about gradients: a client that
             returns the model minus client_lr times its gradient trains as planned. For several
-            steps give the sum of their rates.
+            steps give the sum of their rates, where the steps are small.
         **over
             Arguments that replace the plan's, and others of this class: ``train``, ``shuffled``.
 

@@ -173,7 +173,7 @@ class HushgradAggregator(ModelAggregator):
         client_lr : float
             Learning rate of a site's step. A plan is about gradients: a site that returns
             the model minus client_lr times its gradient trains as planned. For several steps give
-            the sum of their rates.
+            the sum of their rates, where the steps are small.
         **over
             Arguments that replace the plan's, and others of this class: ``train``, ``shuffled``.
 
