@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,8 +14,8 @@ import (
 	flag "github.com/spf13/pflag"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"github.com/hushgrad/hushgrad/internal/boltfile"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/server/journal"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
@@ -86,8 +85,7 @@ func (s *state) own(kept journal.Journal, logger *slog.Logger) error {
 	if err = cmp.Or(err, notOf(s.dir, owner, s.role)); err != nil {
 		return err
 	}
-	err = command.ReplaceMode(context.Background(), filepath.Join(s.dir, ownerName), 0o600, []byte("hushgrad "+s.role+"\n"))
-	if err = errors.Join(err, boltfile.SyncDir(s.dir)); err != nil { // a full disk keeps nobody from a state
+	if err := durable.WriteFile(filepath.Join(s.dir, ownerName), []byte("hushgrad "+s.role+"\n"), 0o600); err != nil { // a full disk keeps nobody from a state
 		logger.Warn("the state does not name its owner", "data", s.dir, "error", err)
 	}
 	return nil
