@@ -119,7 +119,7 @@ func TestAServerWithAReadOnlyDiskEnds(t *testing.T) {
 		t.Errorf("the server ended with %v\n%s", err, &p.log)
 	}
 	outage.Tell(t, "thaw", place)
-	p = startProcess(t, filepath.Join(place, "data"), p.address)
+	startProcess(t, filepath.Join(place, "data"), p.address)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for i := range int64(100) {
