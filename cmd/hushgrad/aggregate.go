@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
@@ -65,7 +67,7 @@ func (a *aggregateFlags) run(ctx context.Context, std command.Streams) (err erro
 	}
 	var e *estimates.Table
 	if a.remote.server != "" {
-		e, err = a.fetch(ctx)
+		e, err = a.fetch(ctx, std.Err)
 	} else {
 		e, err = a.count(ctx, std)
 	}
@@ -135,14 +137,28 @@ func (a *aggregateFlags) validate(f *flag.FlagSet) error {
 	return a.remote.validate()
 }
 
-// fetch asks a server for the estimate of a round.
-func (a *aggregateFlags) fetch(ctx context.Context) (*estimates.Table, error) {
+// quietFor is how long a command waits for somebody else before it says so.
+const quietFor = 2 * time.Second
+
+// fetch asks a server for the estimate of a round. When it has waited for a while, it says for what.
+func (a *aggregateFlags) fetch(ctx context.Context, notes io.Writer) (*estimates.Table, error) {
 	conn, err := a.remote.dial()
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	operator := client.NewOperator(conn)
+	var waiting sync.WaitGroup
+	ended := make(chan struct{})
+	defer waiting.Wait()
+	defer close(ended)
+	waiting.Go(func() {
+		select {
+		case <-ended:
+		case <-time.After(quietFor):
+			fmt.Fprintf(notes, "waiting for round %q to end. A round with a shuffler ends when that has forwarded its reports; hushgrad rounds watch shows how many are in\n", a.round)
+		}
+	})
 	if a.close {
 		if err := operator.CloseRound(ctx, a.round); err != nil {
 			return nil, err

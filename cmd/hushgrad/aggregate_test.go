@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/estimates"
+	"github.com/hushgrad/hushgrad/server/client"
 )
 
 // reportsOf makes a round and a file of reports of three clients.
@@ -200,5 +202,31 @@ func TestSuspectsArePrinted(t *testing.T) {
 		if err := writeEstimates(t.Context(), estimates.Of(e), t.TempDir(), &out, &form); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%q lacks %q, %v", out.String(), want, err)
 		}
+	}
+}
+
+// Who waits for a round is told so.
+func TestAWaitIsSaid(t *testing.T) {
+	t.Parallel() // it waits
+	_, at := parts(t, run(t))
+	operator := client.NewOperator(dialServe(t, at))
+	if _, err := operator.OpenRound(t.Context(), quickRound("r")); err != nil {
+		t.Fatal(err)
+	}
+	var said log
+	ended := make(chan int)
+	go func() {
+		ended <- call(t.Context(), []string{"aggregate", "--server", at, "--round", "r", "--wait"}, io.Discard, &said)
+	}()
+	for end := time.Now().Add(time.Minute); !strings.Contains(said.String(), `waiting for round "r"`); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("got %q", said.String())
+		}
+	}
+	if err := operator.AbortRound(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-ended; code == 0 || !strings.Contains(said.String(), "aborted") {
+		t.Errorf("exit code %d: %q", code, said.String())
 	}
 }

@@ -54,7 +54,11 @@ func TestWhoIsNoServerIsNamed(t *testing.T) {
 	if text, want := refusal(t, "rounds", "list", "--server", at), `--server: got "`+at+`", rule: must be a listener of hushgrad for gRPC, and another program or page answers there`; !strings.Contains(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
-	if text, want := refusal(t, "health", "--server", at), `not ready: --server: got "`+at+`", rule: must be what hushgrad has for --metrics-listen, and another program answers there`; !strings.Contains(text, want) {
+	if text, want := refusal(t, "health", "--server", at), `not ready: --server: got "`+at+`", rule: must be what hushgrad has for --metrics-listen, and another program or listener answers there`; !strings.Contains(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+	clients, _ := parts(t, run(t))
+	if text, want := refusal(t, "health", "--server", clients), "must be what hushgrad has for --metrics-listen"; !strings.Contains(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
 	authority := newSigner(t).file

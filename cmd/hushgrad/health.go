@@ -41,6 +41,11 @@ scripts. With --metrics-ca the service asks for a certificate: give --tls-ca, --
 	return c
 }
 
+// stranger is the error for an address where something else listens.
+func (h *healthFlags) stranger() error {
+	return fmt.Errorf("%w: --server: got %q, rule: must be what hushgrad has for --metrics-listen, and another program or listener answers there", errNotReady, h.remote.server)
+}
+
 // ask asks a monitor.
 func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 	if err := h.remote.validate(); err != nil {
@@ -75,6 +80,9 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 		return fl.Invalid("--server", h.remote.server, "must be an address: %v", err)
 	}
 	resp, err := client.Do(req)
+	if err != nil && strings.Contains(err.Error(), "malformed HTTP response") { // such as HTTP/2's, of a listener for gRPC; net/http does not export the error
+		return h.stranger()
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
@@ -84,7 +92,7 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 		return fmt.Errorf("%w: %w", errNotReady, err)
 	}
 	if resp.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("%w: --server: got %q, rule: must be what hushgrad has for --metrics-listen, and another program answers there", errNotReady, h.remote.server)
+		return h.stranger()
 	}
 	if resp.StatusCode == http.StatusBadRequest && h.remote.ca == "" {
 		return fmt.Errorf("%w: --server: got %q, rule: must answer without TLS, and answers %q: type --tls-ca, --tls-cert and --tls-key", errNotReady, h.remote.server, strings.TrimSpace(string(text)))
