@@ -111,7 +111,7 @@ func (run *Run) refuse(by float64, because string) error {
 		ways = append(ways, fmt.Sprintf("%d coordinates", int(d)))
 	}
 	if next := trustAfter(run.Trust); next != "" {
-		ways = append(ways, fmt.Sprintf("another trust (%s)", next))
+		ways = append(ways, fmt.Sprintf("perhaps another trust (%s)", next))
 	}
 	if run.Records == 0 && run.Clients <= mostSites {
 		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))
