@@ -2,10 +2,13 @@ package powercut
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,7 +28,24 @@ func Mount(dir string, seed uint64) (unmount func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("powercut: mount: %w", err)
 	}
+	if err := keepToOurselves(); err != nil {
+		return nil, errors.Join(fmt.Errorf("powercut: mount: %w", err), server.Unmount())
+	}
 	return server.Unmount, nil
+}
+
+// keepToOurselves keeps processes that this one starts from having its connections to the kernel, which go-fuse leaves to them. A process that waits
+// for the file system, and has its connection, could not even be killed when this process is gone.
+func keepToOurselves() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	for _, f := range open {
+		if to, gone := os.Readlink("/proc/self/fd/" + f.Name()); gone == nil && to == "/dev/fuse" {
+			fd, unlike := strconv.Atoi(f.Name())
+			syscall.CloseOnExec(fd)
+			err = errors.Join(err, unlike)
+		}
+	}
+	return err
 }
 
 // root has the disks.

@@ -132,6 +132,16 @@ func TestADiskForgetsWhatWasNotSynced(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(disk, "more"), nil, 0o600))
 }
 
+// A process that is started has nothing of the file system: with its connection to the kernel nobody could kill what waits for it.
+func TestAStartedProcessHasNoConnection(t *testing.T) {
+	mounted(t)
+	text, err := exec.Command("ls", "-l", "/proc/self/fd").CombinedOutput()
+	must(t, err)
+	if strings.Contains(string(text), "/dev/fuse") {
+		t.Errorf("it has: %s", text)
+	}
+}
+
 // What the real programs have acknowledged is there when their power fails: of a server among clients, of a server and a shuffler, of
 // hushgrad serve with a log, of a run that trains a model, and of a ledger.
 func TestProgramsKeepWhatTheyHaveAcknowledged(t *testing.T) {
