@@ -10,13 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"github.com/hushgrad/hushgrad/internal/durable/outage"
-	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
@@ -35,17 +32,8 @@ func TestAServerWithAFullDiskRefusesAndResumes(t *testing.T) {
 	})
 	dir := filepath.Join(place, "data")
 	p := startProcess(t, dir, "127.0.0.1:0")
-	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const most = 4000
-	load := newLoad(t, conn, opened.GetRound(), most)
+	load := newLoad(t, p, most)
 	const before = 500
 	for i := range int64(before) {
 		load.send(t.Context(), i)
@@ -98,16 +86,7 @@ func TestAServerWithAReadOnlyDiskEnds(t *testing.T) {
 	}
 	place := outage.Disk(t, "read-only")
 	p := startProcess(t, filepath.Join(place, "data"), "127.0.0.1:0")
-	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	load := newLoad(t, conn, opened.GetRound(), 100)
+	load := newLoad(t, p, 100)
 	for i := range int64(50) {
 		load.send(t.Context(), i)
 	}

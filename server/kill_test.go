@@ -27,7 +27,6 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/internal/service"
-	hushgradv1 "github.com/hushgrad/hushgrad/proto/hushgrad/v1"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
@@ -120,17 +119,7 @@ func TestAKilledServerLosesNothing(t *testing.T) {
 	dir := power + "/data"
 	rng := rand.New(rand.NewPCG(1, 2))
 	p := startProcess(t, dir, "127.0.0.1:0")
-	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: time.Second}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	load := newLoad(t, conn, opened.GetRound(), *clients)
+	load := newLoad(t, p, *clients)
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
@@ -184,11 +173,21 @@ type load struct {
 	duplicates atomic.Int64
 }
 
-func newLoad(t *testing.T, conn *grpc.ClientConn, opened *hushgradv1.Round, n int) *load {
+// newLoad opens a round on a server, and makes what n clients send.
+func newLoad(t *testing.T, p *process, n int) *load {
 	t.Helper()
+	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{MinConnectTimeout: time.Second}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	opened, err := service.NewOperatorClient(conn).OpenRound(t.Context(), &service.OpenRoundRequest{Round: smallRound().Proto()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	l := &load{t: t, api: service.NewRoundsClient(conn), reports: make([][]byte, n)}
-	var err error
-	if l.round, err = fl.RoundFromProto(opened); err != nil {
+	if l.round, err = fl.RoundFromProto(opened.GetRound()); err != nil {
 		t.Fatal(err)
 	}
 	if l.digest, err = l.round.Digest(); err != nil {
