@@ -1,3 +1,5 @@
+//go:build linux
+
 package powercut
 
 import (
@@ -46,10 +48,7 @@ func (d *directory) fill(a *fuse.Attr) {
 	a.Mode, a.Nlink, a.Owner = d.mode, 2, d.owner
 }
 
-func (d *directory) survivor(keep func() bool) node { return d.left(keep) }
-
-// left is survivor.
-func (d *directory) left(keep func() bool) *directory {
+func (d *directory) survivor(keep func() bool) node {
 	names := maps.Clone(d.synced)
 	for _, c := range d.pending {
 		if !keep() {
@@ -71,12 +70,6 @@ func (d *directory) do(c change) {
 	c.apply(d.now)
 }
 
-// begin locks the disk, and returns why it cannot do something.
-func (d *directory) begin(writes bool) (end func(), err syscall.Errno) {
-	d.disk.mu.Lock()
-	return d.disk.mu.Unlock, d.disk.check(writes)
-}
-
 // inode returns what the kernel knows a node by.
 func (d *directory) inode(ctx context.Context, n node, out *fuse.EntryOut) *fs.Inode {
 	n.fill(&out.Attr)
@@ -84,7 +77,7 @@ func (d *directory) inode(ctx context.Context, n node, out *fuse.EntryOut) *fs.I
 }
 
 func (d *directory) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	end, err := d.begin(false)
+	end, err := d.disk.begin(false)
 	defer end()
 	if err != 0 {
 		return nil, err
@@ -97,7 +90,7 @@ func (d *directory) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 }
 
 func (d *directory) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
-	end, err := d.begin(false)
+	end, err := d.disk.begin(false)
 	defer end()
 	if err != 0 {
 		return nil, err
@@ -110,7 +103,7 @@ func (d *directory) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 }
 
 func (d *directory) Create(ctx context.Context, name string, flags uint32, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if err != 0 {
 		return nil, nil, 0, err
@@ -127,7 +120,7 @@ func (d *directory) Create(ctx context.Context, name string, flags uint32, mode 
 }
 
 func (d *directory) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if err != 0 {
 		return nil, err
@@ -153,7 +146,7 @@ func (d *directory) Unlink(_ context.Context, name string) syscall.Errno { retur
 func (d *directory) Rmdir(_ context.Context, name string) syscall.Errno { return d.remove(name) }
 
 func (d *directory) remove(name string) syscall.Errno {
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if err != 0 {
 		return err
@@ -176,7 +169,7 @@ func (d *directory) Rename(_ context.Context, name string, to fs.InodeEmbedder, 
 	if !same || target.disk != d.disk || flags != 0 {
 		return syscall.EXDEV
 	}
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if err != 0 {
 		return err
@@ -196,7 +189,7 @@ func (d *directory) Rename(_ context.Context, name string, to fs.InodeEmbedder, 
 
 // Fsync makes the names that there are durable.
 func (d *directory) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if err != 0 {
 		return err
@@ -206,14 +199,14 @@ func (d *directory) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno 
 }
 
 func (d *directory) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	end, err := d.begin(false)
+	end, err := d.disk.begin(false)
 	defer end()
 	d.fill(&out.Attr)
 	return err
 }
 
 func (d *directory) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	end, err := d.begin(true)
+	end, err := d.disk.begin(true)
 	defer end()
 	if mode, set := in.GetMode(); set && err == 0 {
 		d.mode = fuse.S_IFDIR | mode&0o7777

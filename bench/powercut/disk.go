@@ -1,3 +1,5 @@
+//go:build linux
+
 package powercut
 
 import (
@@ -13,7 +15,7 @@ import (
 )
 
 // power is what a disk can do.
-type power int32
+type power int
 
 const (
 	on power = iota
@@ -44,15 +46,16 @@ func stable(mode uint32) fs.StableAttr {
 	return fs.StableAttr{Mode: mode, Ino: inodes.Add(1) + 1} // 1 is the root's
 }
 
-// check returns why a disk cannot do something.
-func (d *disk) check(writes bool) syscall.Errno {
+// begin locks the disk until end is called, and returns why it cannot do something.
+func (d *disk) begin(writes bool) (end func(), err syscall.Errno) {
+	d.mu.Lock()
 	switch {
 	case d.power == off:
-		return syscall.EIO
+		err = syscall.EIO
 	case d.power == frozen && writes:
-		return syscall.EROFS
+		err = syscall.EROFS
 	}
-	return 0
+	return d.mu.Unlock, err
 }
 
 // set sets the power.
@@ -67,7 +70,7 @@ func (d *disk) restore() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	keep := d.fate()
-	d.top = d.top.left(keep)
+	d.top = d.top.survivor(keep).(*directory)
 	d.power = on
 }
 
@@ -122,7 +125,7 @@ type write struct {
 // content is what a file holds.
 type content []byte
 
-// apply makes a write, of which keep says what is made.
+// apply makes a write. keep is asked for each sector, or for the length.
 func (c content) apply(w write, keep func() bool) content {
 	if w.data == nil {
 		if keep() {

@@ -1,5 +1,6 @@
 // Package powercut is a file system that loses power: what was not synced is forgotten. Use it to test that a
 // program finds after a power failure what it has acknowledged. Start with [Mount].
+// It needs Linux, and root or fusermount.
 //
 // Each directory at the top is a disk of its own, and has its own power. A text that is written into the file "power" at the
 // top says what happens: "cut DISK" ends its power, and every call on it is refused from then on. "restore DISK" brings back what

@@ -1,3 +1,5 @@
+//go:build linux
+
 package powercut
 
 import (
@@ -55,9 +57,9 @@ func (f *file) do(w write) {
 }
 
 func (f *file) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if err := f.disk.check(flags&syscall.O_ACCMODE != syscall.O_RDONLY); err != 0 {
+	end, err := f.disk.begin(flags&syscall.O_ACCMODE != syscall.O_RDONLY)
+	defer end()
+	if err != 0 {
 		return nil, 0, err
 	}
 	if flags&syscall.O_TRUNC != 0 {
@@ -67,9 +69,9 @@ func (f *file) Open(_ context.Context, flags uint32) (fs.FileHandle, uint32, sys
 }
 
 func (f *file) Read(_ context.Context, _ fs.FileHandle, to []byte, at int64) (fuse.ReadResult, syscall.Errno) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if err := f.disk.check(false); err != 0 {
+	end, err := f.disk.begin(false)
+	defer end()
+	if err != 0 {
 		return nil, err
 	}
 	n := 0
@@ -80,9 +82,9 @@ func (f *file) Read(_ context.Context, _ fs.FileHandle, to []byte, at int64) (fu
 }
 
 func (f *file) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) (uint32, syscall.Errno) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if err := f.disk.check(true); err != 0 {
+	end, err := f.disk.begin(true)
+	defer end()
+	if err != 0 {
 		return 0, err
 	}
 	f.do(write{at: at, data: append([]byte{}, data...)})
@@ -91,9 +93,9 @@ func (f *file) Write(_ context.Context, _ fs.FileHandle, data []byte, at int64) 
 
 // Fsync makes what was written so far durable, and not the name of the file.
 func (f *file) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if err := f.disk.check(true); err != 0 {
+	end, err := f.disk.begin(true)
+	defer end()
+	if err != 0 {
 		return err
 	}
 	for _, w := range f.pending {
@@ -104,16 +106,16 @@ func (f *file) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 }
 
 func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
+	end, err := f.disk.begin(false)
+	defer end()
 	f.fill(&out.Attr)
-	return f.disk.check(false)
+	return err
 }
 
 func (f *file) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
-	if err := f.disk.check(true); err != 0 {
+	end, err := f.disk.begin(true)
+	defer end()
+	if err != 0 {
 		return err
 	}
 	if size, set := in.GetSize(); set {

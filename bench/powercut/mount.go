@@ -1,3 +1,5 @@
+//go:build linux
+
 package powercut
 
 import (
@@ -20,7 +22,7 @@ import (
 // control is the name of the file that says what happens to a disk.
 const control = "power"
 
-// Mount mounts the file system at an empty directory until unmount is called. All luck is drawn from seed. It needs Linux and root, or fusermount.
+// Mount mounts the file system at an empty directory until unmount is called. All luck is drawn from seed.
 func Mount(dir string, seed uint64) (unmount func() error, err error) {
 	server, err := fs.Mount(dir, &root{seed: seed, disks: map[string]*disk{}}, &fs.Options{
 		MountOptions: fuse.MountOptions{FsName: "powercut", Name: "powercut", DirectMount: true},

@@ -1,3 +1,5 @@
+//go:build linux
+
 package powercut_test
 
 import (
@@ -158,7 +160,7 @@ func TestProgramsKeepWhatTheyHaveAcknowledged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they wait half of the time
 			dir := mounted(t)
-			command := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "10m"}, args...)...)
+			command := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-count=1", "-timeout", "30m"}, args...)...)
 			command.Env = append(os.Environ(), outage.Place+"="+dir)
 			command.Dir = filepath.Join("..", "..")
 			if text, err := command.CombinedOutput(); err != nil {

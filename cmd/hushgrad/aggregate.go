@@ -148,17 +148,19 @@ func (a *aggregateFlags) fetch(ctx context.Context, notes io.Writer) (*estimates
 	}
 	defer conn.Close()
 	operator := client.NewOperator(conn)
-	var waiting sync.WaitGroup
-	ended := make(chan struct{})
-	defer waiting.Wait()
-	defer close(ended)
-	waiting.Go(func() {
-		select {
-		case <-ended:
-		case <-time.After(quietFor):
-			fmt.Fprintf(notes, "waiting for round %q to end. A round with a shuffler ends when that has forwarded its reports; hushgrad rounds watch shows how many are in\n", a.round)
-		}
-	})
+	if a.close || a.wait {
+		var waiting sync.WaitGroup
+		ended := make(chan struct{})
+		defer waiting.Wait()
+		defer close(ended)
+		waiting.Go(func() {
+			select {
+			case <-ended:
+			case <-time.After(quietFor):
+				fmt.Fprintf(notes, "waiting for round %q to end. A round with a shuffler ends when that has forwarded its reports; hushgrad rounds watch shows how many are in\n", a.round)
+			}
+		})
+	}
 	if a.close {
 		if err := operator.CloseRound(ctx, a.round); err != nil {
 			return nil, err

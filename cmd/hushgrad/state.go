@@ -91,7 +91,7 @@ func (s *state) own(kept journal.Journal, logger *slog.Logger) error {
 	return nil
 }
 
-// roleOf returns the command that a directory of state names, or "": an older version did not name it.
+// roleOf returns the command that a directory of state names, or "": a journal that was restored from a backup has no such file.
 func roleOf(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, ownerName))
 	switch {

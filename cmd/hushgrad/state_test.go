@@ -120,10 +120,18 @@ func TestServeKeepsItsState(t *testing.T) {
 	if c := call(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--data", "none"}, io.Discard, &text); c != 0 || !strings.Contains(text.String(), "a restart forgets it") {
 		t.Errorf("--data none: exit code %d\n%s", c, &text)
 	}
+	// Without the file that names the role, as in a backup, the rounds do.
+	if err := os.Remove(filepath.Join(dir, ownerName)); err != nil {
+		t.Fatal(err)
+	}
+	var other log
+	if c := call(ctx, []string{"shuffle", "--data", dir, "--listen", "127.0.0.1:0", "--name", "shuffler.example", "--upstream", "127.0.0.1:1"}, io.Discard, &other); c != 2 || !strings.Contains(other.String(), "has the state of hushgrad serve") {
+		t.Errorf("a shuffler on a backup of the server: exit code %d\n%s", c, &other)
+	}
 }
 
-// A directory that one role's state is in is refused to the others, and its keys are not theirs. An older version wrote no
-// owner: the journal tells whose it is, and a new one is anybody's.
+// A directory that one role's state is in is refused to the others, and its keys are not theirs. A backup has no file
+// that names the role: what is in the journal tells whose it is. An empty journal may become any role's.
 func TestAStateHasOneOwner(t *testing.T) {
 	local := []string{"--listen", "127.0.0.1:0"}
 	calls := map[string][]string{
@@ -170,7 +178,7 @@ func TestAStateHasOneOwner(t *testing.T) {
 			s := state{role: other, dir: dir, minFree: 1}
 			kept, err := s.open(slog.New(slog.DiscardHandler))
 			if (err == nil) != (other == role) {
-				t.Errorf("%s on an older state of %s: %v", other, role, err)
+				t.Errorf("%s on a backup of %s: %v", other, role, err)
 			}
 			if err == nil {
 				err = errors.Join(kept.Close(), os.Remove(filepath.Join(dir, ownerName)))

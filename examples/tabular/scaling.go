@@ -227,7 +227,7 @@ func settled(rounds int) float64 {
 	return math.Sqrt(squares) / averaged
 }
 
-// centreError is the standard error of a centre in spreads, after a number of rounds: of the reports, and of which clients are asked. Answers count as −1 and 1,
+// centreError bounds the standard error of a centre after a number of rounds, in spreads. It counts the reports' noise and which clients are asked. Answers count as −1 and 1,
 // which vary most.
 func centreError(run *plan.Run, magnitude float64, rounds int) (float64, error) {
 	noise, err := run.NoiseAt(magnitude, magnitude*magnitude)
