@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,15 @@ def pins(epsilon: float = 4.0) -> dict[str, Any]:
         "hushgrad-seal-key": hashlib.sha256(KEY).hexdigest(),
         "hushgrad-share-key": hashlib.sha256(SHARE_KEY).hexdigest(),
     }
+
+
+@pytest.fixture
+def ray() -> Iterator[None]:
+    """Let one test at a time use Ray, which gives up when it has not started in 30 seconds."""
+    pytest.importorskip("ray")
+    filelock = pytest.importorskip("filelock")  # Ray needs it, too
+    with filelock.FileLock(Path(tempfile.gettempdir(), "hushgrad-tests-ray.lock")):
+        yield
 
 
 @pytest.fixture

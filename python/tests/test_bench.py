@@ -127,11 +127,34 @@ def test_a_simulation_that_does_not_start_ends_the_command(tmp_path: Path) -> No
     done = bench("--quick", env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
     assert "hushgrad: the simulation failed" in done.stderr
+    assert done.stderr.endswith("ImportError: this is no ray\n\n")
     assert done.stdout.startswith("| training | ε of the run | ε asked |")
 
 
+LATE = """
+import ray
+from hushgrad.bench import simulation
+init, failures = ray.init, iter([Exception("The current node timed out during startup.")])
+def late(**settings):
+    for failure in failures:
+        init(**settings)  # some of it runs
+        raise failure
+    init(**settings)
+ray.init = late
+simulation.start_engine()
+assert ray.is_initialized()
+"""
+
+
+@pytest.mark.usefixtures("ray")
+def test_an_engine_that_does_not_start_in_time_is_started_again() -> None:
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    assert "started again: The current node timed out" in done.stderr
+
+
+@pytest.mark.usefixtures("ray")
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     arguments = ("--quick", "--clients", "10", "--rounds", "1", "--out", str(tmp_path))
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command shall not ignore it
     try:
@@ -162,8 +185,8 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert "no privacy" not in printed
 
 
+@pytest.mark.usefixtures("ray")
 def test_the_command_compares_all_contenders_on_the_same_clients(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     places = ("--data=", "--out", str(tmp_path))
     done = bench("--quick", "--clients", "10", "--rounds", "2", *places)
     assert done.returncode == 0, done.stderr

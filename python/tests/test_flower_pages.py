@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("flwr")
-pytest.importorskip("ray")
 
 from flower_engine import PATIENCE
 from flower_messages import Clients, Nodes, be_a_task, context
@@ -46,6 +45,7 @@ def printed(program: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("ray")
 def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
     page = DOCS / "why-not-the-built-in-mod.md"
     (script,), (expected,) = blocks(page, "python"), blocks(page, "")
@@ -54,6 +54,7 @@ def test_the_built_in_mod_does_what_the_page_says(tmp_path: Path) -> None:
     assert printed(program) == expected
 
 
+@pytest.mark.usefixtures("ray")
 def test_the_hospitals_program_trains(tmp_path: Path) -> None:
     (program,) = saved(DOCS / "flower.md", tmp_path)
     lines = printed(program).splitlines()

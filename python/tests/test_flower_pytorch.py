@@ -122,10 +122,10 @@ def test_the_app_learns_without_privacy(
     assert last_accuracy(capsys.readouterr().out) > 0.8
 
 
+@pytest.mark.usefixtures("ray")
 @needs_example
 def test_the_app_learns_with_privacy(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    pytest.importorskip("ray")
     pytest.importorskip("sklearn")
     with Processes(tmp_path) as flower:
         flower.environment |= {"OMP_NUM_THREADS": "1"}

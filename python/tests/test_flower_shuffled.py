@@ -108,8 +108,8 @@ def test_the_lines_for_sealed_reports_open_a_round(parties: Parties) -> None:
     assert len(names["sent"]) == NODES
 
 
+@pytest.mark.usefixtures("ray")
 def test_a_run_of_the_simulation_engine_with_sealed_reports(parties: Parties) -> None:
-    pytest.importorskip("ray")
     rounds = run_metrics(*parties.addresses, parties.fingerprint)
     assert [r["hushgrad.reports"] for r in rounds] == [10] * 5
     assert [r["hushgrad.bytes-per-report"] for r in rounds] == [53] * 5  # 5, sealed

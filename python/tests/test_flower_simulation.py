@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("flwr")
-pytest.importorskip("ray")
 
 from flower_engine import Processes, free_port, run_metrics
 from pages import DOCS, blocks, needs_docs
+
+pytestmark = pytest.mark.usefixtures("ray")
 
 HERE = Path(__file__).parent
 

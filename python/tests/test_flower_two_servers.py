@@ -95,10 +95,10 @@ def test_the_shuffler_is_the_second_of_two_servers(
         assert 0 < ledger.spent().epsilon <= 8
 
 
+@pytest.mark.usefixtures("ray")
 def test_a_million_parameters_go_through_the_simulation_engine_and_two_servers(
     parties: Parties,
 ) -> None:
-    pytest.importorskip("ray")
     script = Path(__file__).with_name("flower_two_servers.py")
     keys = (parties.fingerprint, parties.share_key.hex())
     made = printed_json(script, *parties.addresses, *keys)

@@ -109,8 +109,8 @@ def test_a_child_keeps_nothing_of_its_parents_helper() -> None:
     assert wait(child) == 0
 
 
+@pytest.mark.usefixtures("ray")
 def test_actors_of_ray_have_their_own_helper_and_randomness() -> None:
-    pytest.importorskip("ray")
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("ray_actors.py"))],
         env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0"},

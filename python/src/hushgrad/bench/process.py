@@ -140,8 +140,10 @@ def _main() -> None:
         found = run(contender, task, lambda done, acc: say({"round": done, "accuracy": acc}))
         say(asdict(found))
         status = 0
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as failure:
+        while failure.__cause__ is not None:  # Flower's engine says only that it crashed
+            failure = failure.__cause__
+        traceback.print_exception(failure)
     os._exit(status)  # threads of an engine that has failed do not end
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
@@ -18,6 +21,8 @@ from flwr.simulation import run_simulation
 from . import digits, softmax
 from .contenders import Contender
 from .settings import LOCAL_RATE, LOCAL_STEPS
+
+_STARTS = 4  # of Ray
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,26 @@ def run(contender: Contender, task: Task, progress: Callable[[int, float], None]
         return _trained(contender, mods, _Weighed(strategy), task, progress)
 
 
+def start_engine() -> None:
+    """Start Ray, on which Flower's simulation runs.
+
+    Ray gives up when it has not started in 30 seconds, as on a machine that is busy with something
+    else. It has four times that here.
+    """
+    ray: Any = importlib.import_module("ray")  # seconds, which only who trains has to spend
+
+    for left in reversed(range(_STARTS)):
+        try:
+            ray.init(include_dashboard=False, log_to_driver=False)
+        except Exception as failure:
+            ray.shutdown()
+            if not left:
+                raise
+            print(f"Ray did not start, and is started again: {failure}", file=sys.stderr)
+        else:
+            return
+
+
 def _trained(
     contender: Contender,
     mods: list[Mod],
@@ -163,14 +188,12 @@ def _trained(
         result.seconds = (time.monotonic() - start) / task.rounds
         result.bytes = sum(strategy.sizes) / len(strategy.sizes)
 
+    start_engine()
     run_simulation(
         server,
         client,
         num_supernodes=clients,
-        backend_config={
-            "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
-            "init_args": {"log_to_driver": False},
-        },
+        backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}},
     )
     if len(result.accuracy) != task.rounds:
         raise RuntimeError(f"the simulation ended after {len(result.accuracy)} rounds")
