@@ -76,7 +76,7 @@ func (s operatorService) receiveModel(stream grpc.ClientStreamingServer[service.
 func (s operatorService) publish(u *model.Upload) (*service.ModelHeader, error) {
 	s.publishing.Lock()
 	defer s.publishing.Unlock()
-	h, err := u.Finish(0)
+	h, err := u.FinishAfter(s.newestLogged())
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 //	round/<id>/estimate/<part>   a GetEstimateResponse
 //	round/<id>/release           the entry of the log about the estimate, if there is a log
 //	used/<id>                    a Round: it is forgotten, and its id stays taken
+//	logged                       the newest checkpoint of the log, if there is a log
 //	model                        the current model, and model/ its parts: see server/internal/model
 //
 // Numbers are big-endian, so that they are in order. A round that has ended has no units, no
@@ -33,6 +34,9 @@ const (
 	usedPrefix   = "server/used/"
 	modelKey     = "server/model"
 )
+
+// loggedKey is the key of the log's newest checkpoint.
+var loggedKey = []byte("server/logged")
 
 func headKey(id string) []byte { return []byte(headPrefix + id) }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
-	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server/admit"
 	"github.com/hushgrad/hushgrad/server/internal/claims"
 	"github.com/hushgrad/hushgrad/server/internal/crowd"
@@ -36,7 +35,7 @@ type round struct {
 	onEnd       func()
 	ending      chan struct{} // holds a value while a round of the server has its estimate in memory
 	releases    *releases.Notes
-	log         *translog.Log // nil for none
+	log         *logbook      // nil for none
 	lost        error         // why an open round of two servers cannot release, or nil
 	done        chan struct{} // closed when the round has ended
 

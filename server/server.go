@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/internal/service"
-	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -39,9 +38,9 @@ type Server struct {
 	// opening is held while a round is opened, and alone while keys are removed. recovered says that all open rounds are known.
 	opening    sync.RWMutex
 	recovered  atomic.Bool
-	log        *translog.Log // nil for none
-	publishing sync.Mutex    // one model at a time becomes the current one and is logged
-	calls      atomic.Int64  // in flight
+	log        *logbook     // nil for none
+	publishing sync.Mutex   // one model at a time becomes the current one and is logged
+	calls      atomic.Int64 // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }
@@ -81,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.releases, err = releases.Open(cfg.Releases)
 	if err == nil {
-		s.log, err = cfg.Log.open()
+		s.log, err = cfg.Log.open(kept)
 	}
 	if err == nil {
 		err = s.recover()

@@ -36,6 +36,7 @@ var (
 	errOtherRound  = errors.New("the reports were made for another description of the round")
 	errShuffled    = errors.New("the reports of this round come from its shuffler")
 	errUnshuffled  = errors.New("the reports of this round come from its clients")
+	errReleased    = errors.New("an estimate of the round is in the log, and this journal is older: no other one will be released")
 	errIncomplete  = errors.New("the shuffler did not complete the round in time: no estimate will be released")
 )
 
@@ -49,6 +50,7 @@ var statuses = rpcstatus.Table{
 	{Err: errShuffled, Code: codes.FailedPrecondition},
 	{Err: errUnshuffled, Code: codes.FailedPrecondition},
 	{Err: errElsewhere, Code: codes.FailedPrecondition},
+	{Err: errReleased, Code: codes.FailedPrecondition},
 	{Err: errIncomplete, Code: codes.FailedPrecondition},
 	{Err: releases.ErrOther, Code: codes.FailedPrecondition},
 	{Err: fl.ErrUnmatched, Code: codes.FailedPrecondition},

@@ -36,6 +36,9 @@ func (s *store) open(r *round) error {
 	if err := s.free(r.description.ID); err != nil {
 		return err
 	}
+	if r.log != nil && r.log.HasRound(r.description.ID) { // a backup of the journal does not know it
+		return because(errUsedBefore, "id", r.description.ID, "must be new: the log has a round of this id")
+	}
 	var b journal.Batch
 	if err := r.head().put(&b); err != nil {
 		return err

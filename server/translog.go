@@ -2,11 +2,13 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/journal"
 )
 
@@ -15,7 +17,7 @@ import (
 // zero value is no log.
 type Log struct {
 	// Dir is the folder of the files. It must never be older than the journal: a log from a backup
-	// contradicts what was shown before.
+	// contradicts what was shown before, and is refused. The journal may be older than the log.
 	Dir string
 	// Key is the log's private key, as hushgrad log key writes it.
 	Key string
@@ -23,15 +25,43 @@ type Log struct {
 	Witnesses []string
 }
 
+// logbook is a server's log. The journal has the newest checkpoint, too: so a start notices a folder that has
+// forgotten entries.
+type logbook struct {
+	*translog.Log
+	journal *keeper.Prober
+}
+
+// append adds entries to the log. It may be called again with the same ones.
+func (l *logbook) append(entries ...translog.Entry) error {
+	before := l.Size()
+	if err := l.Append(entries...); err != nil || l.Size() == before {
+		return err
+	}
+	var b journal.Batch
+	b.Put(loggedKey, l.Signed())
+	return l.journal.Commit(&b)
+}
+
 // open returns the log, nil for none.
-func (l Log) open() (*translog.Log, error) {
+func (l Log) open(kept *keeper.Prober) (*logbook, error) {
 	if l.Dir == "" {
 		if l.Key != "" || len(l.Witnesses) > 0 {
 			return nil, fl.Invalid("Log.Dir", l.Dir, "is required with a key or witnesses")
 		}
 		return nil, nil
 	}
-	return translog.Open(l.Dir, l.Key, l.Witnesses)
+	log, err := translog.Open(l.Dir, l.Key, l.Witnesses)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := kept.Get(loggedKey)
+	if err == nil {
+		err = log.Remembers(signed)
+	} else if errors.Is(err, journal.ErrNotFound) {
+		err = nil
+	}
+	return &logbook{log, kept}, err
 }
 
 // announce writes an open round to the log, before anybody is shown it.
@@ -43,7 +73,16 @@ func (r *round) announce() error {
 	if err != nil {
 		return err
 	}
-	return r.log.Append(entries...)
+	return r.log.append(entries...)
+}
+
+// released returns an error when the log has an estimate of the round. A round that is open then came from a
+// backup of the journal, with some of the reports that the estimate counts.
+func (r *round) released() error {
+	if r.log == nil || !r.log.HasRelease(r.description.ID) {
+		return nil
+	}
+	return because(errReleased, "round_id", r.description.ID, "must be released once")
 }
 
 // putRelease adds to a batch what the log will say about an estimate.
@@ -76,7 +115,16 @@ func (r *round) logRelease() error {
 	if err != nil {
 		return err
 	}
-	return r.log.Append(entry)
+	return r.log.append(entry)
+}
+
+// newestLogged returns the largest version of a model in the log, 0 for none. A journal from a backup may have
+// an older one.
+func (s *Server) newestLogged() uint64 {
+	if s.log == nil {
+		return 0
+	}
+	return s.log.NewestModel()
 }
 
 // logModel writes the current model to the log.
@@ -84,7 +132,7 @@ func (s *Server) logModel(h *service.ModelHeader, at time.Time) error {
 	if s.log == nil {
 		return nil
 	}
-	return s.log.Append(translog.Entry{
+	return s.log.append(translog.Entry{
 		Kind: translog.Model, Time: at, SHA256: translog.Digest(h.GetSha256()), Version: h.GetVersion(), Bytes: h.GetSize(),
 	})
 }
@@ -101,13 +149,21 @@ func (s *Server) recoverLog() error {
 			err = r.announce()
 		}
 		if err != nil {
-			return err
+			return unlogged(err)
 		}
 	}
 	if h, err := s.model.Header(); err == nil {
-		return s.logModel(h, time.Now())
+		return unlogged(s.logModel(h, time.Now()))
 	}
 	return nil
+}
+
+// unlogged says what to do about a journal that contradicts the log.
+func unlogged(err error) error {
+	if errors.Is(err, translog.ErrContradiction) {
+		return fmt.Errorf("the server has run without its log, or with another one: begin a log in a new folder with a new key: %w", err)
+	}
+	return err
 }
 
 // insist calls write until it succeeds, and returns false when the server stops before.

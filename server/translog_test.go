@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -13,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/journal"
+	"github.com/hushgrad/hushgrad/server/journal/disk"
 )
 
 // logged returns the settings of a new log, and its public key.
@@ -122,6 +124,104 @@ func TestTheLogCatchesUpWithTheJournal(t *testing.T) {
 		}
 		if err := p.close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A journal from a backup agrees with a log that has gone on: ids and versions that the log has are not given
+// again, and a round whose estimate is in the log is not released another time.
+func TestAJournalFromABackupContradictsNoLog(t *testing.T) {
+	l, public := logged(t)
+	dir := filepath.Join(t.TempDir(), "journal")
+	run := func(dir string) (*peers, func()) {
+		kept, err := disk.Open(dir, disk.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, server.Config{Log: l, Journal: kept})
+		return p, func() {
+			if err := errors.Join(p.close(), kept.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p, stop := run(dir)
+	put := func(model string) uint64 {
+		version, err := p.operator.PutModel(t.Context(), "text/plain", []byte(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return version
+	}
+	put("first")
+	open(t, p, cocoRound("open"))
+	part := join(t, p, "open")
+	submit := func() error { _, err := part.Submit(t.Context(), encode(t, part, 5)); return err }
+	if err := submit(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	backup := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+
+	p, stop = run(dir)
+	part = join(t, p, "open")
+	if err := errors.Join(submit(), p.operator.CloseRound(t.Context(), "open")); err != nil {
+		t.Fatal(err)
+	}
+	estimated(t, p, "later")
+	if v := put("second"); v != 2 {
+		t.Fatalf("version %d, want 2", v)
+	}
+	stop()
+
+	p, stop = run(backup)
+	_, err := p.operator.OpenRound(t.Context(), cocoRound("later"))
+	wantCode(t, "a round that the log has", err, codes.AlreadyExists)
+	if v := put("third"); v != 3 {
+		t.Errorf("version %d, want the one after the log's", v)
+	}
+	wantCode(t, "an estimate that has left", errors.Unwrap(p.operator.CloseRound(t.Context(), "open")), codes.FailedPrecondition)
+	estimated(t, p, "new")
+	stop()
+	var story translog.Story
+	entries := entriesOf(t, l, public)
+	for _, e := range entries {
+		if err := story.Add(e); err != nil {
+			t.Error(err)
+		}
+	}
+	want := []string{"model ", "round open", "release open", "round later", "release later", "model ", "model ", "round new", "release new"}
+	if got := kindsOf(entries); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A folder that has forgotten what its key signed is a fork when it grows. The server does not start with it.
+// Another key begins another log.
+func TestAForgetfulLogIsNotGoneOnWith(t *testing.T) {
+	l, _ := logged(t)
+	kept := journal.NewMemory()
+	p := start(t, server.Config{Log: l, Journal: kept})
+	open(t, p, cocoRound("a"))
+	old := t.TempDir()
+	err := os.CopyFS(old, os.DirFS(l.Dir))
+	open(t, p, cocoRound("b"))
+	if err = errors.Join(err, p.close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, dir := range map[string]string{"empty": t.TempDir(), "from a backup": old} {
+		forgetful := server.Log{Dir: dir, Key: l.Key}
+		if _, err := server.New(server.Config{Log: forgetful, Journal: kept}); err == nil || !strings.Contains(err.Error(), "must have the 2 entries") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	another, _ := logged(t)
+	for _, l := range []server.Log{l, another, another} {
+		if err := start(t, server.Config{Log: l, Journal: kept}).close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -193,11 +194,30 @@ func TestLogVerifyPrintsWhatTheServerDid(t *testing.T) {
 	if text := do(t, "log", "verify", "--log", folder, "--key", public, "-o", "json"); !strings.Contains(text, `{"index":1,"kind":"round",`) || !strings.Contains(text, `"contradictions":[]`) {
 		t.Errorf("JSON: %s", text)
 	}
+	export := filepath.Join(dir, "export")
+	do(t, "rounds", "export", "--server", operator, "--out", export, "--keys", keys, "first")
+	if text := do(t, "log", "verify", "--log", folder, "--key", public, "--published", export); !strings.Contains(text, "entry 2 is the estimate in "+export+"\n") {
+		t.Errorf("a published estimate: %s", text)
+	}
+	changed, unknown := filepath.Join(dir, "changed"), filepath.Join(dir, "unknown")
+	for to, edit := range map[string][3]string{changed: {"estimates.csv", "\n", "1\n"}, unknown: {"round.json", `"first"`, `"other"`}} {
+		if err := os.CopyFS(to, os.DirFS(export)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(to, edit[0]))
+		if err != nil || !strings.Contains(string(text), edit[1]) {
+			t.Fatalf("%s: %s (%v)", edit[0], text, err)
+		}
+		writeFile(t, to, edit[0], strings.Replace(string(text), edit[1], edit[2], -1))
+	}
 	for name, c := range map[string]struct {
 		code int
 		args []string
 		says string
 	}{
+		"changed":     {1, []string{"--log", folder, "--key", public, "--published", changed}, "entry 2 is another one of this round"},
+		"unknown":     {1, []string{"--log", folder, "--key", public, "--published", unknown}, "none of this round"},
+		"no export":   {2, []string{"--log", folder, "--key", public, "--published", dir}, "--published"},
 		"another key": {1, []string{"--log", folder, "--key", stranger}, "not signed by this key"},
 		"no key":      {2, []string{"--log", folder}, "hushgrad log key"},
 		"no log":      {2, []string{"--key", public}, "--log"},

@@ -41,18 +41,21 @@ func (l *logReading) open() (translog.Keys, *translog.Reader, error) {
 // logVerifyFlags are the flags of log verify.
 type logVerifyFlags struct {
 	logReading
-	output output
+	published string
+	output    output
 }
 
 func newLogVerify() *cobra.Command {
 	return newJob("verify --log URL --key KEY [flags]", "check all entries of a log, and print them", `Reads all entries of a log and checks them: against the hashes in its tiles, the tiles against the
 checkpoint, the checkpoint against the key, and whether entries contradict each other. Prints the
-rounds, keys, releases and models. It takes the memory of some tiles and 200 bytes an entry. The exit
-code is 1 for a log that does not hold.`, &logVerifyFlags{})
+rounds, keys, releases and models. With --published it also looks for an estimate that somebody published,
+in the files of hushgrad rounds export. It takes the memory of some tiles and 200 bytes an entry. The exit
+code is 1 for a log that does not hold, and for an estimate that is not in it.`, &logVerifyFlags{})
 }
 
 func (v *logVerifyFlags) bind(f *flag.FlagSet) {
 	v.logReading.bind(f)
+	f.StringVar(&v.published, "published", "", "`directory` with round.json and estimates.csv of a published estimate, which has to be in the log")
 	v.output.bind(f)
 }
 
@@ -67,12 +70,20 @@ type verified struct {
 	Entries int64    `json:"entries"`
 	SHA256  string   `json:"root_sha256"`
 	Found   []string `json:"contradictions"`
+	// Published is the entry about the published estimate, if there is one.
+	Published *int64 `json:"published,omitempty"`
 }
 
 func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 	keys, reader, err := v.open()
 	if err != nil {
 		return err
+	}
+	var p *publishedEstimate
+	if v.published != "" {
+		if p, err = readPublished(v.published); err != nil {
+			return err
+		}
 	}
 	c, err := reader.Checkpoint(ctx)
 	if err == nil {
@@ -94,21 +105,31 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 		if err := story.Add(entry.Entry); err != nil {
 			sum.Found = append(sum.Found, fmt.Sprintf("entry %d: %v", entry.Index, err))
 		}
+		if p != nil {
+			p.compare(entry)
+		}
 		if err := v.show(std.Out, entry); err != nil {
 			return err
 		}
 	}
 	bar.Close()
+	about := ""
+	if p != nil && p.entry >= 0 {
+		sum.Published, about = &p.entry, fmt.Sprintf("entry %d is the estimate in %s\n", p.entry, p.dir)
+	}
 	if v.output == jsonOutput {
 		err = json.NewEncoder(std.Out).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(std.Out, "log %s: %d entries, root %s\n", sum.Origin, sum.Entries, sum.SHA256)
+		_, err = fmt.Fprintf(std.Out, "log %s: %d entries, root %s\n%s", sum.Origin, sum.Entries, sum.SHA256, about)
 	}
 	for _, found := range sum.Found {
 		fmt.Fprintln(std.Err, found)
 	}
 	if len(sum.Found) > 0 {
 		return fmt.Errorf("%w: %d entries", translog.ErrContradiction, len(sum.Found))
+	}
+	if err == nil && p != nil {
+		err = asFailure(p.check())
 	}
 	return err
 }

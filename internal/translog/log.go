@@ -31,6 +31,7 @@ type Log struct {
 	cosigned  []Checkpoint     // that witnesses have signed, the newest last
 	places    map[Digest]int64 // of entries, by identity
 	described map[Digest]int64 // of rounds, by their digests
+	story     Story
 	proofs    map[Digest][]byte
 	failed    error // after which the folder has to be read anew
 }
@@ -84,17 +85,18 @@ func (l *Log) load() error {
 	if err != nil {
 		return err
 	}
-	places, described := map[Digest]int64{}, map[Digest]int64{}
+	places, described, story := map[Digest]int64{}, map[Digest]int64{}, Story{}
 	for entry, err := range reader.Entries(context.Background(), c, 0) {
 		if err != nil {
 			return err
 		}
 		places[entry.identity()] = entry.Index
+		_ = story.Add(entry.Entry) // one that contradicts is what hushgrad log verify finds
 		if entry.Kind == Round {
 			described[entry.SHA256] = entry.Index
 		}
 	}
-	l.reader, l.now, l.places, l.described, l.proofs, l.failed = reader, c, places, described, map[Digest][]byte{}, nil
+	l.reader, l.now, l.places, l.described, l.story, l.proofs, l.failed = reader, c, places, described, story, map[Digest][]byte{}, nil
 	l.cosigned = nil
 	if c.cosignatures() > 0 {
 		l.cosigned = []Checkpoint{c}
@@ -109,8 +111,56 @@ func (l *Log) Size() int64 {
 	return l.now.N
 }
 
+// Signed returns the checkpoint of all entries, with the signatures that it has.
+func (l *Log) Signed() []byte {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.now.Signed
+}
+
+// HasRound reports whether there is an entry of a round with this id.
+func (l *Log) HasRound(id string) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, ok := l.story.rounds[id]
+	return ok
+}
+
+// HasRelease reports whether there is an entry of an estimate of the round with this id.
+func (l *Log) HasRelease(id string) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, ok := l.story.releases[id]
+	return ok
+}
+
+// NewestModel returns the largest version of a model that there is an entry of, 0 for none.
+func (l *Log) NewestModel() uint64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.story.newest
+}
+
+// Remembers returns an error unless the log begins with the entries of a checkpoint that its key has signed.
+// A checkpoint of another key is another log's.
+func (l *Log) Remembers(signed []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, err := l.keys.Open(signed)
+	switch {
+	case errors.Is(err, ErrSignature):
+		return nil
+	case err != nil:
+		return err
+	case before.N > l.now.N:
+		return fl.Invalid("log", l.dir, "must have the %d entries that its key has signed, and has %d: put the folder back that the server wrote last, or begin another log in a new folder with a new key", before.N, l.now.N)
+	}
+	return l.reader.Continues(context.Background(), before, l.now)
+}
+
 // Append adds entries that are not in the log yet, under one checkpoint. They are on disk when it returns
-// nil. After an error none is in the log, or all are: Append may be called again.
+// nil. After an error none is in the log, or all are: Append may be called again. The error wraps
+// ErrContradiction for an entry that contradicts one of the log.
 func (l *Log) Append(entries ...Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,6 +179,9 @@ func (l *Log) Append(entries ...Entry) error {
 		id := e.identity()
 		_, there := l.places[id]
 		if _, again := places[id]; !there && !again {
+			if err := l.story.Check(e); err != nil {
+				return fmt.Errorf("log: %w", err)
+			}
 			places[id] = from + int64(len(fresh))
 			fresh, bytes = append(fresh, e), append(bytes, data)
 		}
@@ -142,6 +195,7 @@ func (l *Log) Append(entries ...Entry) error {
 	}
 	maps.Copy(l.places, places)
 	for i, e := range fresh {
+		_ = l.story.Add(e) // it was checked
 		if e.Kind == Round {
 			l.described[e.SHA256] = from + int64(i)
 		}

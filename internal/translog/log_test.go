@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +43,7 @@ func keysOf(t testing.TB, log signing, witnesses ...string) Keys {
 
 // round is an entry about the n-th round.
 func round(n int) Entry {
-	e := Entry{Kind: Round, Time: time.Unix(1e9, 0), Round: "r", Mechanism: "coco", Dim: 4, Promise: "ε", MinReports: 2}
+	e := Entry{Kind: Round, Time: time.Unix(1e9, 0), Round: fmt.Sprint("r", n), Mechanism: "coco", Dim: 4, Promise: "ε", MinReports: 2}
 	e.SHA256[0], e.SHA256[1] = byte(n), byte(n>>8)
 	return e
 }
@@ -241,6 +242,31 @@ func TestAFolderOfAnotherIsNotWritten(t *testing.T) {
 	}
 }
 
+// A log takes no entry that contradicts one that it has.
+func TestALogDoesNotContradictItself(t *testing.T) {
+	dir, key := t.TempDir(), newSigning(t, "test.example/log", false)
+	l := openLog(t, dir, key)
+	release := Entry{Kind: Release, Time: time.Unix(1e9, 0), Round: "r1", SHA256: Digest{1}, Description: round(1).SHA256}
+	model := Entry{Kind: Model, Time: time.Unix(1e9, 0), Version: 7, SHA256: Digest{1}}
+	must(t, l.Append(round(1), release, model))
+	for range 2 {
+		another, of := release, release
+		another.SHA256, of.Round, of.Description = Digest{2}, "r1", Digest{3}
+		other, again := round(2), model
+		other.Round, again.SHA256 = "r1", Digest{2}
+		for _, e := range []Entry{another, of, other, again} {
+			if err := l.Append(e); !errors.Is(err, ErrContradiction) {
+				t.Errorf("%+v: %v", e, err)
+			}
+		}
+		must(t, l.Append(round(1), release, model)) // is there already
+		if l.Size() != 3 || !l.HasRound("r1") || l.HasRound("r2") || !l.HasRelease("r1") || l.HasRelease("r2") || l.NewestModel() != 7 {
+			t.Errorf("size %d, newest model %d", l.Size(), l.NewestModel())
+		}
+		l = openLog(t, dir, key)
+	}
+}
+
 // Two logs under one key are a fork from the first entry on in which they differ, and not before it.
 func TestAForkIsFound(t *testing.T) {
 	key := newSigning(t, "test.example/log", false)
@@ -267,6 +293,14 @@ func TestAForkIsFound(t *testing.T) {
 		if !errors.Is(err, ErrFork) || !strings.Contains(err.Error(), string(ofA.Signed)) || !strings.Contains(err.Error(), string(ofB.Signed)) {
 			t.Errorf("%d and %d entries: %v, want a fork with its evidence", c[0].N, c[1].N, err)
 		}
+	}
+	anew := t.TempDir()
+	must(t, openLog(t, anew, key).Append(round(1)))
+	lost := reader(t, anew, keys)
+	_, short, err := read(lost)
+	must(t, err)
+	if err := lost.Continues(t.Context(), common, short); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "it shows 1 entries, and its key has signed 300") {
+		t.Errorf("a log that was begun anew: %v", err)
 	}
 	same := ofA
 	same.Hash = tlog.Hash{}

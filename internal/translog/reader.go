@@ -44,11 +44,17 @@ func (r *Reader) Checkpoint(ctx context.Context) (Checkpoint, error) {
 // shows different entries to different readers.
 var ErrFork = errors.New("the log has forked: its key has signed two checkpoints that contradict each other")
 
+// ErrLost is wrapped by errors about a log that shows less than its key has signed, and no longer has the rest.
+var ErrLost = errors.New("the log has lost entries: it is an old copy, or was begun anew with the same key, and is a fork as soon as it grows")
+
 // Continues returns nil if the entries of the older checkpoint are the first ones of the newer one. The
-// error wraps ErrFork if they are not, and has both checkpoints, which prove it.
+// error wraps ErrFork if they are not, and has both checkpoints, which prove it. The checkpoint that was seen
+// before goes first: when the second one is of fewer entries and the others are not there, the error wraps
+// ErrLost.
 func (r *Reader) Continues(ctx context.Context, older, newer Checkpoint) error {
 	same := older.Hash == newer.Hash
-	if older.N > newer.N {
+	shrunk := older.N > newer.N
+	if shrunk {
 		older, newer = newer, older
 	}
 	if older.N < newer.N && older.N > 0 {
@@ -57,7 +63,10 @@ func (r *Reader) Continues(ctx context.Context, older, newer Checkpoint) error {
 			clear(r.known)
 			hash, err = tlog.TreeHash(older.N, r.hashes(ctx, newer))
 		}
-		if err != nil {
+		switch {
+		case err != nil && shrunk && errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w: it shows %d entries, and its key has signed %d\n%s\n%s", ErrLost, older.N, newer.N, older.Signed, newer.Signed)
+		case err != nil:
 			return fmt.Errorf("tiles of %d entries: %w", newer.N, err)
 		}
 		same = hash == older.Hash

@@ -114,7 +114,7 @@ func (m *relay) fetch(ctx context.Context) error {
 			break
 		}
 		if next, err = stream.Recv(); errors.Is(err, io.EOF) {
-			if _, err = upload.Finish(h.GetVersion()); err != nil {
+			if err = upload.Finish(h.GetVersion()); err != nil {
 				return unavailable(err)
 			}
 			return nil

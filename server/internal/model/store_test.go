@@ -32,7 +32,7 @@ func put(t *testing.T, s *Store, data []byte) uint64 {
 	if err := u.Add(&service.ModelHeader{Format: "x", Size: uint64(len(data)), Sha256: sum[:]}, data); err != nil {
 		t.Fatal(err)
 	}
-	h, err := u.Finish(0)
+	h, err := u.FinishAfter(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestUnfinishedUploadsLeaveNothing(t *testing.T) {
 		t.Fatalf("%d models are kept, want the begun one, too", n)
 	}
 	u.Abort()
-	if _, err := begun(s).Finish(0); err == nil {
+	if _, err := begun(s).FinishAfter(0); err == nil {
 		t.Error("a part of a model is finished")
 	}
 	if n := places(t, kept); n != 1 {
@@ -147,7 +147,7 @@ func TestUnfinishedUploadsLeaveNothing(t *testing.T) {
 	if err := older.Add(nil, data[7<<20:]); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := older.Finish(0); err != nil || h.GetVersion() != 3 {
+	if h, err := older.FinishAfter(0); err != nil || h.GetVersion() != 3 {
 		t.Errorf("version %d, %v", h.GetVersion(), err)
 	}
 	begun(s) // the process ends here

@@ -90,19 +90,27 @@ func (u *Upload) flush() error {
 	return err
 }
 
-// Finish checks the model as a whole and makes it the current one, with the given version, or for 0 with
-// the one after the current version. It returns the header. Without a version the current model again changes
-// nothing and has the current version: a publisher that was interrupted publishes again. The error is a
+// Finish checks the model as a whole and makes it the current one, with the given version. The error is a
 // *fl.ParamError or the journal's.
-func (u *Upload) Finish(version uint64) (*service.ModelHeader, error) {
-	h, err := u.finish(version)
-	if err != nil {
-		u.Abort()
-	}
-	return h, err
+func (u *Upload) Finish(version uint64) error {
+	_, err := u.finish(version, 0)
+	return err
 }
 
-func (u *Upload) finish(version uint64) (*service.ModelHeader, error) {
+// FinishAfter is Finish with a version after the current one, and after one that is given. It returns the
+// header. The current model again changes nothing and has the current version: a publisher that was
+// interrupted publishes again.
+func (u *Upload) FinishAfter(version uint64) (*service.ModelHeader, error) {
+	return u.finish(0, version)
+}
+
+// finish makes the model the current one, with a version, or for 0 with the next one after another.
+func (u *Upload) finish(version, after uint64) (h *service.ModelHeader, err error) {
+	defer func() {
+		if err != nil {
+			u.Abort()
+		}
+	}()
 	switch sum := u.hash.Sum(nil); {
 	case u.header == nil:
 		return nil, checkHeader(nil, u.store.config.MaxBytes)
@@ -119,16 +127,16 @@ func (u *Upload) finish(version uint64) (*service.ModelHeader, error) {
 	s.finishing.Lock()
 	defer s.finishing.Unlock()
 	if version == 0 {
-		version = 1
+		version = after + 1
 		if now, err := s.Header(); err == nil {
 			if now.GetFormat() == u.header.GetFormat() && bytes.Equal(now.GetSha256(), u.header.GetSha256()) {
 				u.Abort()
 				return now, nil
 			}
-			version = now.GetVersion() + 1
+			version = max(version, now.GetVersion()+1)
 		}
 	}
-	h := &service.ModelHeader{Version: version, Format: u.header.GetFormat(), Size: u.header.GetSize(), Sha256: u.header.GetSha256()}
+	h = &service.ModelHeader{Version: version, Format: u.header.GetFormat(), Size: u.header.GetSize(), Sha256: u.header.GetSha256()}
 	first, err := proto.Marshal(&service.GetModelResponse{Header: h})
 	if err != nil {
 		return nil, err
