@@ -56,7 +56,9 @@ func (a *Accepter) Accept(p Policy, r Round, m Mechanism) (Terms, error) {
 		if pinned == nil {
 			return t, p.CheckShuffled(r, t.Guarantee, t.Central)
 		}
-		if p.Shuffled != nil { // what the client counted on comes first
+		if p.Shuffled != nil && p.MaxEpsilon == 0 { // the client counts on the shuffler alone
+			err = pinned
+		} else if p.Shuffled != nil { // what the client counted on comes first
 			err = fmt.Errorf("%w; of the report alone: %w", pinned, err)
 		}
 		return Terms{}, err

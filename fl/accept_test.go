@@ -74,6 +74,10 @@ func TestARefusalNamesThePinThatDoesNotFit(t *testing.T) {
 	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || !strings.HasPrefix(err.Error(), `fl: refused by the client's policy: shuffler: got "", rule: must be one that the policy pins: "b.example, a.example"; of the report alone: `) {
 		t.Errorf("without a shuffler: %v", err)
 	}
+	policy.MaxEpsilon = 0
+	if _, err := a.Accept(policy, round, amplified{bounds: new(int)}); !errors.Is(err, ErrPolicy) || strings.Contains(err.Error(), "alone") {
+		t.Errorf("a client that takes no report alone: %v", err)
+	}
 }
 
 // noised is a mechanism for two servers with ε = 1 whose clients add noise for ε = 5.

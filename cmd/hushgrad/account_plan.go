@@ -166,6 +166,10 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 		question.Mechanism = coco.Name
 		run, err = question.Run(ctx)
 	}
+	if errors.Is(err, plan.ErrNoise) {
+		bar.Describe("comparing trusts")
+		return q.noisy(ctx, std, question, err, bar)
+	}
 	if err != nil {
 		return err
 	}
@@ -273,6 +277,23 @@ func (q *planFlags) refuse(ctx context.Context, std command.Streams, d plan.Dema
 	}
 	bar.Close()
 	return errors.Join(q.output.print(std.Out, answer, func(io.Writer) error { return nil }), answer.err())
+}
+
+// noisy says why a run is refused, and what the same budget is worth with every trust.
+func (q *planFlags) noisy(ctx context.Context, std command.Streams, question plan.Request, refused error, bar *progress.Bar) error {
+	if q.task.dim == 0 {
+		refused = fmt.Errorf("%w. The model is one of pictures. A table's model is planned by go run ./examples/tabular --explain, and another one by --dim, --l1 and --l2", refused)
+	}
+	if question.Epsilon != 0 || question.Budget == 0 {
+		return refused
+	}
+	rows, err := question.Compare(ctx)
+	if err != nil {
+		return err
+	}
+	bar.Close()
+	answer := compared{Unit: q.unit, Trusts: rows}
+	return errors.Join(q.output.print(std.Out, answer, func(w io.Writer) error { return plan.PrintRows(w, rows, q.unit) }), refused)
 }
 
 // planCurve draws the error of each mechanism against the number of clients.

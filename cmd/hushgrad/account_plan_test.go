@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,6 +80,24 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 			!alike(got.Local, promise.Local) || !alike(got.LocalTotal, promise.LocalTotal) || !alike(got.Central, promise.Central) {
 			t.Errorf("%q: account plan says %+v %+v, the demo %+v %+v", args, got.Run, got.Promise, want, promise)
 		}
+	}
+}
+
+// A plan that is refused says which model it is of, and what the budget is worth with every trust.
+func TestARefusedPlanComparesTrusts(t *testing.T) {
+	var out, notes strings.Builder
+	args := []string{"account", "plan", "--clients", "5200", "--budget", "1", "-o", "json"}
+	code := call(t.Context(), args, &out, &notes)
+	var got compared
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || code != 1 || !strings.Contains(notes.String(), "more noise than signal") || !strings.Contains(notes.String(), "one of pictures") {
+		t.Fatalf("exit code %d, %v: %s %s", code, err, out.String(), notes.String())
+	}
+	var trusts []string
+	for _, row := range got.Trusts {
+		trusts = append(trusts, string(row.Trust))
+	}
+	if want := []string{"nobody", "own-site", "shuffler", "two-servers", "server"}; !slices.Equal(trusts, want) {
+		t.Errorf("%q, want %q", trusts, want)
 	}
 }
 

@@ -157,7 +157,7 @@ func (a *aggregateFlags) fetch(ctx context.Context, notes io.Writer) (*estimates
 			select {
 			case <-ended:
 			case <-time.After(quietFor):
-				fmt.Fprintf(notes, "waiting for round %q to end. A round with a shuffler ends when that has forwarded its reports; hushgrad rounds watch shows how many are in\n", a.round)
+				fmt.Fprintf(notes, "waiting for round %q to end. hushgrad rounds watch shows how many reports are in. A round with a shuffler ends when the shuffler has forwarded its reports, and shows 0 until then\n", a.round)
 			}
 		})
 	}

@@ -61,6 +61,19 @@ func TestWhoIsNoServerIsNamed(t *testing.T) {
 	if text, want := refusal(t, "health", "--server", clients), "must be what hushgrad has for --metrics-listen"; !strings.Contains(text, want) {
 		t.Errorf("%q, want %q", text, want)
 	}
+	secured, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secured.Close()
+	go func() { // as gRPC with TLS ends a connection without
+		for conn, err := secured.Accept(); err == nil; conn, err = secured.Accept() {
+			_ = conn.Close()
+		}
+	}()
+	if text, want := refusal(t, "health", "--server", secured.Addr().String()), "must be what hushgrad has for --metrics-listen"; !strings.Contains(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
 	authority := newSigner(t).file
 	const nowhere = "no-such-host.invalid:7118"
 	if text, want := refusal(t, "rounds", "list", "--tls-ca", authority, "--server", nowhere), `--server: got "`+nowhere+`", rule: must be `; !strings.Contains(text, want) {

@@ -80,7 +80,8 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 		return fl.Invalid("--server", h.remote.server, "must be an address: %v", err)
 	}
 	resp, err := client.Do(req)
-	if err != nil && strings.Contains(err.Error(), "malformed HTTP response") { // such as HTTP/2's, of a listener for gRPC; net/http does not export the error
+	// A listener for gRPC answers in HTTP/2, for which net/http exports no error, or ends a connection without TLS.
+	if err != nil && (errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP response")) {
 		return h.stranger()
 	}
 	if err != nil {
