@@ -51,8 +51,12 @@ func (m *maker) film(file string) (string, error) {
 	name := strings.TrimSuffix(file, filepath.Ext(file)) + ".svg"
 	m.pictures[name] = drawFilm(title, alt, stills, faster)
 	command, origin, _ := strings.Cut(title, " at ")
-	return fmt.Sprintf("![A terminal in which the demo runs. It ends with: %s](%s)\n\n`%s` at %s, shown %.1f times as fast.\n",
-		alt, filepath.ToSlash(filepath.Join(m.beside, name)), command, origin, faster), nil
+	speed := ""
+	if text := fmt.Sprintf("%.1f", faster); text != "1.0" {
+		speed = ", shown " + text + " times as fast"
+	}
+	return fmt.Sprintf("![A terminal in which the demo runs. It ends with: %s](%s)\n\n`%s` at commit %s%s.\n",
+		alt, filepath.ToSlash(filepath.Join(m.beside, name)), command, origin, speed), nil
 }
 
 // readCast plays a recording. It returns its title, and what the terminal showed.
