@@ -37,6 +37,8 @@ func (p Policy) CheckShuffler(r Round) error {
 		pins = *p.Shuffled
 	}
 	switch {
+	case r.Shuffler != "" && len(pins.Shufflers) == 0:
+		return short("shuffler", r.Shuffler, "must be one that the policy pins, and it pins none: name the shuffler and the server's key (Policy.Shuffled; --shuffler and --seal-key; hushgrad-shuffler and hushgrad-seal-key at a node of Flower)")
 	case r.Shuffler == "" || !slices.Contains(pins.Shufflers, r.Shuffler):
 		return short("shuffler", r.Shuffler, "must be one that the policy pins: %q", strings.Join(pins.Shufflers, ", "))
 	case !slices.Contains(pins.SealKeys, sha256.Sum256(r.SealKey)):

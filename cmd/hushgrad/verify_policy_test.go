@@ -115,7 +115,7 @@ func TestVerifyAnswersShouldIJoin(t *testing.T) {
 		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + both + "2", ""},
 		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + pins + "2", `share_key: got "` + shareKey + `", rule: must have a fingerprint that the policy pins`},
 		{"bare", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares" + both + "2", `share_key: got "nothing", rule: must be there`},
-		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins: ""`},
+		{"shares", "--max-epsilon 2 --max-delta 1e-6 --mechanism gaussian-shares", `shuffler: got "shuffler.example", rule: must be one that the policy pins, and it pins none: name the shuffler`},
 		{"real", "--max-epsilon 2", "real_numbers: got true, rule: must hold for the floating-point code, too"},
 		{"real", "--max-epsilon 2 --accept-real-numbers", ""},
 		{"site", "--max-epsilon 2 --max-delta 1e-6", ""},

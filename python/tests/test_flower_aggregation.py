@@ -164,10 +164,12 @@ def test_a_killed_helper_loses_no_report(
     assert [metrics[f"hushgrad.{name}"] for name in ("reports", "failed")] == [NODES, 0]
 
 
-def test_refused_rounds_cost_nothing() -> None:
+def test_refused_rounds_cost_nothing(caplog: pytest.LogCaptureFixture) -> None:
     strategy = HushgradAggregation(FedAvg(), epsilon=2, scale=1, sparsity=2, mechanism="coco")
     refusing, taking = HushgradMod(Policy(max_epsilon=1)), HushgradMod(Policy(max_epsilon=2))
     arrays, metrics = strategy.aggregate_train(1, replies(strategy, refusing))
+    (warning,) = [text for text in caplog.messages if "given up" in text]
+    assert f"clients refused: {NODES}, the first: fl: refused by the client's policy" in warning
     assert arrays is None  # the model stays
     assert metrics is not None
     assert metrics["hushgrad.refused"] == NODES

@@ -285,7 +285,7 @@ class Federation:
         try:
             result: Estimate = counted(round_, answers, _rejected, unit=given["unit"])
         except TooFewReports as error:
-            log.warning("hushgrad: %s is given up: %s", round_.id, error)
+            log.warning("hushgrad: %s is given up: %s%s", round_.id, error, answers.refusals)
         else:
             mean = result.mean
             quality = measures(result, sum(len(report) for _, report in answers.reports))
@@ -313,7 +313,7 @@ class Federation:
                     with ledger.reserve(opened) as reservation:  # before anything is trained
                         report = self._report(opened, training, client, reservation)
             except BudgetExhausted as error:
-                answers.refused += 1
+                answers.refuse(error)
                 log.info("hushgrad: client %d refuses: %s", client, error)
             else:
                 answers.reports.append((client, bytes(report)))

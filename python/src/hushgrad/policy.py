@@ -35,6 +35,8 @@ class ShuffledPolicy:
     share_keys : tuple of str
         SHA-256 of the shufflers' keys that may open second shares, as ``hushgrad shuffle keys``
         lists them. A round of gaussian-shares needs one: it is what makes the two servers two.
+        Its ε and δ are bounded by ``Policy.max_epsilon`` and ``Policy.max_delta``, and by no
+        limit here. ``Policy.mechanisms`` has to name it.
     """
 
     shufflers: tuple[str, ...]

@@ -34,12 +34,27 @@ class Answers(Generic[Sender]):
         Clients that refused to take part, and that sent nothing usable.
     counted : int
         Reports that were counted. :func:`count` sets it.
+    reason : str
+        Why the first client refused.
     """
 
     reports: list[tuple[Sender, bytes]] = field(default_factory=list[tuple[Sender, bytes]])
     refused: int = 0
     failed: int = 0
     counted: int = 0
+    reason: str = ""
+
+    def refuse(self, reason: object) -> None:
+        """Count a client that refused to take part."""
+        self.refused += 1
+        self.reason = self.reason or str(reason)
+
+    @property
+    def refusals(self) -> str:
+        """Return what a warning says of the clients that refused, "" for none."""
+        return (
+            f"; clients refused: {self.refused}, the first: {self.reason}" if self.refused else ""
+        )
 
 
 def count(

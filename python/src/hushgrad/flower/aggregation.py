@@ -266,7 +266,8 @@ class HushgradAggregation(Around):
         try:
             result = self._rounds.estimate(opened.round, answered)
         except TooFewReports as error:
-            log.warning("hushgrad: round %s is given up: %s", server_round, error)
+            why = answered.refusals
+            log.warning("hushgrad: round %s is given up: %s%s", server_round, error, why)
             return None, MetricRecord({**self._rounds.metrics(opened, answered)})
         sent = sum(len(reports) for _, reports in answered.reports)
         metrics = {**self._rounds.metrics(opened, answered), **measures(result, sent)}

@@ -25,8 +25,9 @@ def answers(replies: Iterable[Message]) -> Answers[Message]:
     result = Answers[Message]()
     for reply in replies:
         if reply.has_error():
-            if (reply.error.reason or "").startswith(records.REFUSED):
-                result.refused += 1
+            reason = reply.error.reason or ""
+            if reason.startswith(records.REFUSED):
+                result.refuse(reason.removeprefix(records.REFUSED))
             else:
                 result.failed += 1
             _note(reply, reply.error.reason)

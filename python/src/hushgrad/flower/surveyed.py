@@ -81,7 +81,8 @@ class Surveyed:
         try:
             result = self._rounds.estimate(opened.round, answered)
         except TooFewReports as error:
-            log.warning("hushgrad: evaluation %s is given up: %s", server_round, error)
+            why = answered.refusals
+            log.warning("hushgrad: evaluation %s is given up: %s%s", server_round, error, why)
             return MetricRecord({**self._rounds.metrics(opened, answered, "evaluate")})
         read = questions.flat(self._survey.read(result))
         return MetricRecord({**read, **self._rounds.metrics(opened, answered, "evaluate")})

@@ -45,7 +45,7 @@ class Waiting:
     def accept(self, site: str, digest: object, report: object, refused: object) -> None:
         """Sort an answer into reports, refusals and failures."""
         if isinstance(refused, str):
-            self.answers.refused += 1
+            self.answers.refuse(refused[:_LONGEST])
             log.info("hushgrad: %s: %s refused: %s", self.round.id, site, refused[:_LONGEST])
         elif digest != self.round.digest:
             self.fail(site, "its report is of another round")

@@ -57,7 +57,8 @@ class Rounds:
         try:
             return counted(waiting.round, waiting.answers, _rejected, unit=self._unit)
         except TooFewReports as error:
-            log.warning("hushgrad: %s is given up: %s", waiting.round.id, error)
+            why = waiting.answers.refusals
+            log.warning("hushgrad: %s is given up: %s%s", waiting.round.id, error, why)
             return None
 
     def counts(self, waiting: Waiting) -> dict[str, float]:
