@@ -78,6 +78,8 @@ func (run *Run) judge(ctx context.Context, q Request, rehearsed *rehearsal) erro
 			return err
 		}
 		return run.refuse(by, fmt.Sprintf("the expected accuracy on public examples is %s, and %.3f before any client", run.Expected.short(), run.Expected.Before))
+	case run.Expected == nil && o.SignalToNoise != nil && *o.SignalToNoise == 0:
+		return fmt.Errorf("%w: no mean stands out of the public gradients. No number of clients, no ε and no other trust changes that. %s", ErrNoise, howToForce)
 	case run.Expected == nil && o.SignalToNoise != nil && *o.SignalToNoise < 1:
 		return run.refuse(refusalMargin/max(*o.SignalToNoise, 1e-6), fmt.Sprintf("the signal of the whole run is %.2g of its noise", *o.SignalToNoise))
 	}
@@ -89,6 +91,9 @@ const leastCoordinates = 10
 
 // mostSites is how many clients may be sites, as hospitals are, which hold the records of many people.
 const mostSites = 200
+
+// howToForce ends every refusal.
+const howToForce = "To plan it all the same, force it (--force; in Python force=True)"
 
 // refusalMargin is how much less noise a refused run is told to have than the least it takes.
 const refusalMargin = 1.1
@@ -111,12 +116,15 @@ func (run *Run) refuse(by float64, because string) error {
 		ways = append(ways, fmt.Sprintf("%d coordinates", int(d)))
 	}
 	if next := trustAfter(run.Trust); next != "" {
-		ways = append(ways, fmt.Sprintf("perhaps another trust (%s)", next))
+		ways = append(ways, fmt.Sprintf("perhaps another trust (%s, in a program that has it)", next))
 	}
 	if run.Records == 0 && run.Clients <= mostSites {
 		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))
 	}
-	return fmt.Errorf("%w: %s. What would not be refused: %s. To plan it all the same, force it (--force; in Python force=True)", ErrNoise, because, strings.Join(ways, ", or "))
+	if len(ways) == 0 {
+		return fmt.Errorf("%w: %s. No number of clients and no ε that is allowed is enough. %s", ErrNoise, because, howToForce)
+	}
+	return fmt.Errorf("%w: %s. What would not be refused: %s. %s", ErrNoise, because, strings.Join(ways, ", or "), howToForce)
 }
 
 // trustAfter is the trust whose noise is the next smaller one, "" for the last.

@@ -54,6 +54,25 @@ func TestNoiseIsRefused(t *testing.T) {
 	}
 }
 
+// Where no mean stands out of public gradients nothing is advised, and never nothing after "would not be refused".
+func TestNoSignalHasNoRemedy(t *testing.T) {
+	rows := [][]float64{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} // their mean is 0
+	s, err := NewSample(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trust := range []Trust{Nobody, Shuffler, TwoServers} {
+		q := Request{Mechanism: "auto", Trust: trust, Dim: 2, Clients: 2000, Budget: 0.5, Delta: 1e-6, Public: s}
+		if _, err := q.Run(t.Context()); !errors.Is(err, ErrNoise) || !strings.Contains(err.Error(), "no mean stands out") || !strings.Contains(err.Error(), "--force") || strings.Contains(err.Error(), "would not") {
+			t.Errorf("%s: %v", trust, err)
+		}
+	}
+	last := Run{Trust: TwoServers, Clients: 2000, Dim: 2, Budget: 1}
+	if err := last.refuse(1e6, "it is so"); strings.Contains(err.Error(), "would not") {
+		t.Error(err)
+	}
+}
+
 // A run from a public model keeps more of it the more noise there is, and is refused where it may well end below it.
 func TestWarmStarts(t *testing.T) {
 	last := 0.0

@@ -24,7 +24,7 @@ def test_a_noisy_run_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
     """The refusal names the flag that trains all the same, and the flag does."""
     few = ["train.py", "--clients", "50", "--budget", "0.1"]
     monkeypatch.setattr("sys.argv", few)
-    with pytest.raises(ValueError, match="--force"):
+    with pytest.raises(ValueError, match=r"--force.*public_examples"):
         train.main()
     monkeypatch.setattr("sys.argv", [*few, "--force"])
     train.main()

@@ -8,7 +8,7 @@ its data.
 import argparse
 
 import numpy as np
-from hushgrad import Plan, Policy, Round, plan
+from hushgrad import NoiseAboveSignal, Plan, Policy, Round, plan
 
 import model
 
@@ -60,14 +60,21 @@ def decide(clients: int, trust: str, budget: float, force: bool) -> Plan:
             f"trust: got {trust!r}, rule: must be one of {TRUSTS}: no two servers here"
         )
     public = model.gradients(model.first_model(), *model.public_examples())
-    return plan(
-        dim=model.DIM,
-        clients=clients,
-        public=public,
-        trust=trust,
-        budget=budget,
-        force=force,
-    )
+    try:
+        return plan(
+            dim=model.DIM,
+            clients=clients,
+            public=public,
+            trust=trust,
+            budget=budget,
+            force=force,
+        )
+    except NoiseAboveSignal as error:
+        raise NoiseAboveSignal(
+            f"{error}. The plan rests on public_examples() in model.py: their answers may look "
+            "random, or be unlike the clients' data. --trust can be "
+            f"{' or '.join(TRUSTS)} here"
+        ) from None
 
 
 def main() -> None:

@@ -110,5 +110,8 @@ func decide(ctx context.Context, asked plan.Request) (run *plan.Run, err error) 
 	if asked.Public, err = sample(ctx, newClients(publicExamples(), rand.New(rand.NewPCG(1, 1))), firstModel()); err != nil {
 		return nil, err
 	}
-	return asked.Run(ctx)
+	if run, err = asked.Run(ctx); errors.Is(err, plan.ErrNoise) {
+		err = fmt.Errorf("%w. The plan rests on publicExamples in data.go: their answers may look random, or be unlike the clients' data. --trust can be %s or %s here", err, plan.Nobody, plan.Shuffler)
+	}
+	return run, err
 }

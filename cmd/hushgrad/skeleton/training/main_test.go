@@ -56,7 +56,7 @@ func TestTheUsualRunIsPlanned(t *testing.T) {
 func TestWrongRunsAreRefused(t *testing.T) {
 	for want, c := range map[string]plan.Request{
 		"--clients": {Clients: -1, Trust: plan.Nobody}, "--trust": {Clients: 1000, Trust: plan.TwoServers},
-		"budget": {Clients: 1000, Trust: plan.Nobody, Budget: -1}, "more noise": {Clients: 50, Trust: plan.Nobody, Budget: 0.1},
+		"budget": {Clients: 1000, Trust: plan.Nobody, Budget: -1}, "publicExamples in data.go": {Clients: 50, Trust: plan.Nobody, Budget: 0.1},
 	} {
 		if _, err := train(t.Context(), c, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want one with %q", c, err, want)
