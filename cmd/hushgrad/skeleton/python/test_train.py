@@ -6,14 +6,18 @@ import pytest
 import model
 import train
 
+# This belongs to the generated data: CHANGE IT with model.py. Of its 5000 examples a model that
+# guesses gets half right, and 0.7 is 28 standard deviations above. Your own data may be harder.
+LEAST_ACCURACY = 0.7
+
 
 @pytest.mark.parametrize(
     ("trust", "clients", "budget"), [("nobody", 20_000, 0.0), ("shuffler", 1000, 4.0)]
 )
 def test_a_run_learns(trust: str, clients: int, budget: float) -> None:
-    """Of 5000 examples a model that guesses gets half right; 0.7 is 28 deviations above."""
+    """Whomever its clients trust, it reaches what its data allow."""
     accuracy, run = train.train(clients, trust, budget)
-    assert accuracy > 0.7
+    assert accuracy > LEAST_ACCURACY
     cost = run.promise
     spent = cost.epsilon_local_total if trust == "nobody" else cost.epsilon_central
     assert spent is not None

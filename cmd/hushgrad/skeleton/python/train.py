@@ -43,8 +43,7 @@ def train(clients: int, trust: str, budget: float, force: bool = False) -> tuple
         params = params - run.learning_rate * velocity
         average = run.averaging * average + (1 - run.averaging) * params
         weight = run.averaging * weight + 1 - run.averaging
-        right = (model.predict(average / weight, test_x) > 0.5) == test_y
-        accuracy = float(right.mean())
+        accuracy = model.share(average / weight, test_x, test_y)
         print(f"round {number + 1:2}  {len(who):5} reports  accuracy {accuracy:.3f}")
     return accuracy, run
 
@@ -85,8 +84,8 @@ def main() -> None:
         "--budget",
         type=float,
         default=0.0,
-        help="ε of everything that a client sends: local where nobody is trusted, otherwise "
-        "central; 0: 4 and 1",
+        help="ε of everything that a client sends: the local ε with --trust nobody, the central ε "
+        "with --trust shuffler; 0 means 4 with nobody and 1 with shuffler",
     )
     flags.add_argument("--clients", type=int, default=20_000, help="simulated clients")
     flags.add_argument(

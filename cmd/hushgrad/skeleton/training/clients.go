@@ -53,14 +53,3 @@ func sample(ctx context.Context, c *clients, params []float64) (*plan.Sample, er
 	}
 	return plan.NewSample(gradients)
 }
-
-// share is the share of examples that a model gets right.
-func share(params []float64, examples []example) float64 {
-	right := 0
-	for _, e := range examples {
-		if (predict(params, e.x) > 0.5) == e.yes {
-			right++
-		}
-	}
-	return float64(right) / float64(len(examples))
-}

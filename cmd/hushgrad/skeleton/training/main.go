@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	flag "github.com/spf13/pflag"
 
@@ -25,6 +26,10 @@ import (
 func main() {
 	log.SetFlags(0)
 	asked := bind(flag.CommandLine)
+	flag.Usage = func() {
+		fmt.Fprintf(os.Stderr, "Usage of %s:\n", filepath.Base(os.Args[0]))
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("arguments: got %q, rule: only flags are allowed", flag.Arg(0))
@@ -38,12 +43,15 @@ func main() {
 	}
 }
 
+// usualClients is the number of simulated clients unless --clients says another.
+const usualClients = 20_000
+
 // bind binds the flags to what is asked of a plan.
 func bind(f *flag.FlagSet) *plan.Request {
 	asked := &plan.Request{}
 	f.StringVar((*string)(&asked.Trust), "trust", string(plan.Nobody), "whom the clients trust: nobody or shuffler")
-	f.Float64Var(&asked.Budget, "budget", 0, "ε of everything that a client sends: local with --trust nobody, otherwise central; 0: 4 and 1")
-	f.IntVar(&asked.Clients, "clients", 20_000, "number of simulated clients")
+	f.Float64Var(&asked.Budget, "budget", 0, "ε of everything that a client sends: the local ε with --trust nobody, the central ε with --trust shuffler; 0 means 4 with nobody and 1 with shuffler")
+	f.IntVar(&asked.Clients, "clients", usualClients, "number of simulated clients")
 	f.BoolVar(&asked.Force, "force", false, "train where the noise is above the signal, too")
 	return asked
 }

@@ -14,9 +14,12 @@ import (
 	"github.com/hushgrad/hushgrad/plan"
 )
 
-// A run learns, whomever its clients trust, and says what it cost. Of 5000 examples a model that
-// guesses gets about half right. These runs reach .87 and .86 on average, with a standard deviation
-// of .03 at most from run to run. Both are planned with coco.
+// leastAccuracy belongs to the generated data: CHANGE IT with data.go. Of 5000 examples a model that
+// guesses gets about half right. The runs of TestTrain reach .87 and .86 on average, with a standard
+// deviation of .03 at most from run to run.
+const leastAccuracy = 0.65
+
+// A run learns, whomever its clients trust, and says what it cost.
 func TestTrain(t *testing.T) {
 	for _, c := range []struct {
 		trust   plan.Trust
@@ -24,7 +27,7 @@ func TestTrain(t *testing.T) {
 		budget  float64
 		says    string
 	}{
-		{plan.Nobody, 20_000, 6, "local privacy      ε = 6,"},
+		{plan.Nobody, usualClients, 6, "local privacy      ε = 6,"},
 		{plan.Shuffler, 3000, 1, "Nothing here shuffles"},
 	} {
 		var out strings.Builder
@@ -32,7 +35,7 @@ func TestTrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if accuracy < 0.65 {
+		if accuracy < leastAccuracy {
 			t.Errorf("%s: accuracy %v:\n%s", c.trust, accuracy, out.String())
 		}
 		if !strings.Contains(out.String(), c.says) {
@@ -41,13 +44,13 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// The project as it is written is planned with the budget that --help names, and with the mechanism that is best there.
+// A run without flags has the budget that --help names, and no client sends two reports.
 func TestTheUsualRunIsPlanned(t *testing.T) {
-	run, err := decide(t.Context(), plan.Request{Clients: 20_000, Trust: plan.Nobody})
+	run, err := decide(t.Context(), plan.Request{Clients: usualClients, Trust: plan.Nobody})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Mechanism != "privunit" || run.Budget != 4 || run.Cohort != 1250 || run.Affordable != 16 {
+	if run.Budget != 4 || run.Cohort < 1 || run.Affordable < 1 || run.Cohort*run.Affordable > usualClients {
 		t.Errorf("planned %+v", run)
 	}
 }
@@ -78,7 +81,7 @@ func TestANoisyRunIsForced(t *testing.T) {
 	}
 }
 
-// A row that was read wrongly is named, and trains nothing.
+// A row that was read wrongly is named, and trains nothing. The range of an input is the one of data.go.
 func TestWrongExamplesAreRefused(t *testing.T) {
 	right := publicExamples()[0].x
 	for _, x := range [][]float64{nil, right[1:], append(slices.Clone(right[1:]), 41), append(slices.Clone(right[1:]), math.NaN())} {
@@ -94,16 +97,18 @@ func TestWrongExamplesAreRefused(t *testing.T) {
 	}
 }
 
-// The gradient is the gradient of the loss: it is compared with a difference quotient.
+// A step down the gradient of an example makes a yes more probable, and a no less.
 func TestGradientPointsUphill(t *testing.T) {
-	e := example{[]float64{0.5, -0.5, 0.25, 0, 1, -1, 0.1, 0.2}, true}
-	params, grad := firstModel(), make([]float64, dim)
-	gradient(grad, params, e)
-	before := predict(params, e.x)
-	for i := range params {
-		params[i] -= 0.01 * grad[i]
-	}
-	if after := predict(params, e.x); after <= before {
-		t.Errorf("a step down the gradient changed the probability of what is true from %v to %v", before, after)
+	for _, yes := range []bool{true, false} {
+		e := example{publicExamples()[0].x, yes}
+		params, grad := firstModel(), make([]float64, dim)
+		gradient(grad, params, e)
+		before := predict(params, e.x)
+		for i := range params {
+			params[i] -= 0.01 * grad[i]
+		}
+		if after := predict(params, e.x); after == before || (after > before) != yes {
+			t.Errorf("an example that is a yes: %v. A step changed the probability of yes from %v to %v", yes, before, after)
+		}
 	}
 }

@@ -2,8 +2,9 @@ package main
 
 import "math"
 
-// CHANGE THIS FILE for a model of your own: dim, firstModel, gradient and predict. A gradient may
-// come from any code. hushgrad needs to know how many numbers it has.
+// CHANGE THIS FILE for a model of your own: dim, firstModel, gradient, predict and share. A gradient
+// may come from any code. hushgrad needs to know how many numbers it has. The answer of an example is
+// a field of example in data.go: with more than two classes change it there, too.
 
 // dim is the number of parameters: two for each input, and one.
 const dim = 2*inputs + 1
@@ -41,4 +42,15 @@ func predict(params, x []float64) float64 {
 		z += params[i] * v
 	}
 	return 1 / (1 + math.Exp(-z))
+}
+
+// share is the share of examples that a model gets right.
+func share(params []float64, examples []example) float64 {
+	right := 0
+	for _, e := range examples {
+		if (predict(params, e.x) > 0.5) == e.yes {
+			right++
+		}
+	}
+	return float64(right) / float64(len(examples))
 }
