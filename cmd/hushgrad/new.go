@@ -78,9 +78,9 @@ func (n *newFlags) write(ctx context.Context, dir string, std command.Streams) e
 	if err != nil {
 		return err
 	}
-	then := inEnvironment("python") + " train.py"
+	note, then := "", inEnvironment("python")+" train.py"
 	if n.language == "go" {
-		then, err = n.addModule(dir, files)
+		note, then, err = n.addModule(dir, files)
 	} else {
 		err = n.addRequirements(files)
 	}
@@ -103,7 +103,7 @@ func (n *newFlags) write(ctx context.Context, dir string, std command.Streams) e
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(std.Out, "%d files in %s. Next: cd %s && %s\n", len(files), dir, dir, then)
+	_, err = fmt.Fprintf(std.Out, "%s%d files in %s. Next: cd %s && %s\n", note, len(files), dir, dir, then)
 	return err
 }
 
@@ -122,45 +122,46 @@ func readSkeleton(dir string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// addModule adds go.mod, and go.sum where there is a clone to take it from. It returns the
-// commands that run the project.
-func (n *newFlags) addModule(dir string, files map[string][]byte) (then string, err error) {
+// addModule adds go.mod, and go.sum where there is a clone to take it from. It returns a line about
+// that clone, and the commands that run the project.
+func (n *newFlags) addModule(dir string, files map[string][]byte) (note, then string, err error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	name := cmp.Or(n.module, filepath.Base(at))
 	if err := module.CheckImportPath(name); err != nil {
-		return "", fl.Invalid("--module", name, "must be the path of a Go module: %v", err)
+		return "", "", fl.Invalid("--module", name, "must be the path of a Go module: %v", err)
 	}
 	source, version, err := n.find()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	m := &modfile.File{}
 	if err := errors.Join(m.AddModuleStmt(name), m.AddGoStmt(goVersion)); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if source != "" {
 		if files["go.sum"], err = addClone(m, source); err != nil {
-			return "", err
+			return "", "", err
 		}
 		version = replaced
 	}
 	if err := m.AddRequire(modulePath, version); err != nil {
-		return "", err
+		return "", "", err
 	}
 	m.Cleanup()
 	if files["go.mod"], err = m.Format(); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if inWorkspace(at) { // as the clone is, which does not list the project
 		files["go.work"] = []byte("go " + goVersion + "\n\nuse .\n")
 	}
 	if source == "" {
-		return "go mod tidy && go run .", nil
+		return "", "go mod tidy && go run .", nil
 	}
-	return "go run .", nil
+	return fmt.Sprintf("A replace in go.mod names the clone %s, and the project works as long as the clone stays there; "+
+		"once there is a release, type go get %s@latest && go mod edit -dropreplace=%[2]s && go mod tidy\n", source, modulePath), "go run .", nil
 }
 
 // inWorkspace says whether Go finds a go.work above a directory.
