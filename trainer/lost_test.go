@@ -70,6 +70,42 @@ func TestRunSaysWhenRoundsAreLost(t *testing.T) {
 	}
 }
 
+// Run says it of the first rounds: of as many, and of no later ones. One strong round among them is enough, and a weak one is not.
+func TestRunSaysWhenFirstRoundsStoodOut(t *testing.T) {
+	for _, c := range []struct {
+		planned int
+		factors []float64
+		want    []bool
+	}{
+		{7, []float64{1, 1, 3, 1, 1}, []bool{false, false, true, true, true}},
+		{7, []float64{3, 1, 1, 1, 1}, []bool{false, false, true, true, true}},
+		{7, []float64{1, 1, 1.2, 1, 1}, []bool{false, false, false, false, false}}, // 44
+		{7, []float64{1, 1, 1.25, 1, 1}, []bool{false, false, true, true, true}},   // 56
+		{7, []float64{1, 1, 1, 3, 3}, []bool{false, false, false, false, false}},
+		{16, []float64{1, 1, 1, 3, 1}, []bool{false, false, false, true, true}},
+		{7, []float64{0, 0, 3, 1, 1}, []bool{false, false, true, true, true}},
+		{7, []float64{0.5, 0.5, 1.25, 1, 1}, []bool{false, false, false, false, false}},
+	} {
+		var means noisyMeans
+		for _, factor := range c.factors {
+			means = append(means, scaledNoise(factor))
+		}
+		var got []bool
+		if _, err := Run(t.Context(), means, make([]float64, 100), RunConfig{Rounds: c.planned, Steps: Momentum(0.1, 0, 0), After: func(p Progress) error {
+			got = append(got, p.Found)
+			if len(got) == len(means) {
+				return ErrStop
+			}
+			return nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d rounds of %v, found: %v, want %v", c.planned, c.factors, got, c.want)
+		}
+	}
+}
+
 // noisyMeans are rounds with these estimates.
 type noisyMeans []*fl.Estimate
 

@@ -73,6 +73,9 @@ type Progress struct {
 	// Lost says that the means of the last rounds cannot be distinguished from their noise: of a quarter of RunConfig.Rounds, and at least
 	// three. The rounds then teach the model nothing that shows.
 	Lost bool
+	// Found says that the means of the first rounds, as many, stood out of their noise. If Lost comes after Found, the gradients have become
+	// small: training has come about as far as this noise allows.
+	Found bool
 }
 
 // ErrStop is what RunConfig.After returns to end the run early with the model that it has.
@@ -122,7 +125,8 @@ type run struct {
 	RunConfig
 	params []float64        // the first model
 	model  *descent.Descent // nil until the steps are known
-	lately []evidence       // of the last rounds, at most lostRounds()
+	first  []evidence       // of the first rounds, at most lostRounds()
+	lately []evidence       // of the last rounds, as many
 }
 
 // start begins the descent, once the steps are known.
@@ -166,10 +170,16 @@ func (r *run) round(ctx context.Context, rounds Rounds, i int) error {
 	if r.After == nil {
 		return nil
 	}
-	r.lately = append(r.lately, evidenceOf(estimate))
-	enough := r.lostRounds()
+	seen, enough := evidenceOf(estimate), r.lostRounds()
+	if len(r.first) < enough {
+		r.first = append(r.first, seen)
+	}
+	r.lately = append(r.lately, seen)
 	r.lately = r.lately[max(0, len(r.lately)-enough):]
-	return r.After(Progress{Round: i, Estimate: estimate, Params: r.model.Params, Average: r.model.Average, Suspects: suspects, Refused: !taken, Lost: lost(r.lately, enough)})
+	return r.After(Progress{
+		Round: i, Estimate: estimate, Params: r.model.Params, Average: r.model.Average, Suspects: suspects, Refused: !taken,
+		Lost: lost(r.lately, enough), Found: found(r.first, enough),
+	})
 }
 
 // noiseOf is the root mean square error of a coordinate, 0 where it is not known. It is not the root mean square

@@ -52,7 +52,7 @@ type Outcome struct {
 	PublicAlarms   int     `json:"rounds_with_a_public_alarm"` // means were not what public examples lead to
 	PublicAlarm    int     `json:"first_public_alarm"`         // round, from 1; 0: none
 	Refused        int     `json:"steps_refused"`              // by the check on public examples
-	Lost           bool    `json:"lost_in_noise"`              // trainer.Progress.Lost, of some private round in which the score was not above the score a quarter of the run before, and less than a quarter of what the first model lacks was gained
+	Lost           bool    `json:"lost_in_noise"`              // no means stood out of their noise: see judge
 	BytesPerReport float64 `json:"bytes_per_report"`
 	Seconds        float64 `json:"seconds"`
 	// Score is the measure of the last round, and Params its model.
@@ -65,13 +65,14 @@ type Outcome struct {
 
 	measure history.Measure
 	table   *history.History
+	settled bool // means stood out of their noise first, and no longer
 }
 
-// lostNote is printed once, below the first round that makes Outcome.Lost true. A model that gains has found a signal, however small each round's
-// signal is, and a model that has gained much may have ended.
-const lostNote = `       warning: the means of the last rounds cannot be distinguished from
-       their noise. More %ss, a larger --budget or fewer parameters help.
-`
+// lostNote is printed where Outcome.Lost is true. Weak signals of many rounds add up to a model, too, so it does not say that nothing was learned.
+const lostNote = "The means of the first and of the last rounds cannot be distinguished from their noise: the run may have learned little or nothing. More %ss, a larger --budget or fewer parameters help."
+
+// settledNote is printed where the means of the first rounds stood out, and those of the last rounds do not.
+const settledNote = "The means of the first rounds stood out of their noise, and those of the last rounds do not: training has come about as far as this noise allows."
 
 // alarmNote is printed once, below the first round with an alarm.
 const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
@@ -139,7 +140,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	if err := alarm(c.Suspects); err != nil {
 		return nil, err
 	}
-	began, sent, scores := time.Now(), c.Bytes(), []float64{o.Before}
+	began, sent := time.Now(), c.Bytes()
 	_, err = trainer.Run(ctx, c.Rounds, c.First, trainer.RunConfig{
 		Held: c.Held, Rounds: c.Run.Affordable - c.Held, // what all rounds cost together is known beforehand
 		Steps: trainer.Momentum(c.Run.LearningRate, c.Run.Momentum, c.Run.Averaging),
@@ -177,12 +178,7 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 					err = errors.Join(err, noted)
 				}
 			}
-			scores = append(scores, score)
-			if p.Lost && !o.Lost && !math.IsInf(c.Run.Template.Epsilon, 1) && score-o.Before < (1-o.Before)/4 && score <= scores[max(0, len(scores)-1-max(3, c.Run.Affordable/4))] {
-				o.Lost = true
-				_, noted := fmt.Fprintf(w, lostNote, c.Run.Unit)
-				err = errors.Join(err, noted)
-			}
+			o.judge(p)
 			return err
 		},
 	})
@@ -201,6 +197,26 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 		return o, err
 	}
 	return nil, err
+}
+
+// judge says of the rounds so far what their means say beside their noise. A run that has gained a quarter of what the first model lacks has found a
+// signal, however small each round's signal is.
+func (o *Outcome) judge(p trainer.Progress) {
+	private := !math.IsInf(o.Template.Epsilon, 1)
+	o.settled = private && p.Lost && p.Found
+	o.Lost = private && p.Lost && !p.Found && o.Score-o.Before < (1-o.Before)/4
+}
+
+// printJudgement writes what judge said.
+func (o *Outcome) printJudgement(w io.Writer) error {
+	switch {
+	case o.Lost:
+		return plan.Words{About: "warning", Text: []string{fmt.Sprintf(lostNote, o.Run.Unit)}}.Print(w)
+	case o.settled:
+		return plan.Words{About: "note", Text: []string{settledNote}}.Print(w)
+	default:
+		return nil
+	}
 }
 
 // live is the measure of the rounds so far.
@@ -258,6 +274,9 @@ func (o *Outcome) Print(ctx context.Context, w io.Writer, remark, before string)
 	fmt.Fprintf(w, "test %-14s%.4f%s\n", o.measure.Name, o.Score, remark)
 	if o.Bare != nil {
 		fmt.Fprintf(w, "  before round 1   %.4f%s\n  without privacy  %.4f  (as many rounds)\n", o.Before, before, *o.Bare)
+	}
+	if err := o.printJudgement(w); err != nil {
+		return err
 	}
 	o.Promise, err = o.PrintEnd(ctx, w, reported)
 	return err
