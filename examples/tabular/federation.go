@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/npy"
+	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/trainer"
@@ -28,11 +29,14 @@ type federation struct {
 	conn      *grpc.ClientConn
 	client    *client.Client
 	sent      atomic.Int64
+	bar       *progress.Bar
+	silent    int // first rounds, after which nothing is printed: one bar is for them all
+	began     time.Time
 }
 
-// newFederation starts the parties. binary is hushgrad, and empty where it is to be built.
-func newFederation(ctx context.Context, run *plan.Run, gradients trainer.Gradients, binary string, log io.Writer) (f *federation, err error) {
-	f = &federation{run: run, gradients: gradients}
+// newFederation starts the parties. binary is hushgrad, and empty where it is to be built. No line is printed after the first silent rounds.
+func newFederation(ctx context.Context, run *plan.Run, gradients trainer.Gradients, silent int, binary string, log io.Writer) (f *federation, err error) {
+	f = &federation{run: run, gradients: gradients, silent: silent, bar: progress.New(log, "")}
 	if f.Site, err = parties.Open(ctx, run, parties.Options{Apart: true, Binary: binary, Log: log}); err != nil {
 		return nil, err
 	}
@@ -65,6 +69,11 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	if err != nil {
 		return nil, err
 	}
+	f.bar.Describe(f.describe(i))
+	f.bar.Grow(f.steps(i))
+	if i+1 >= f.silent {
+		defer f.bar.Close()
+	}
 	if err := f.play(ctx, round.ID, i*f.run.Cohort, f.run.Cohort); err != nil {
 		return nil, err
 	}
@@ -72,6 +81,30 @@ func (f *federation) Mean(ctx context.Context, i int, params []float64) (*fl.Est
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	return f.Estimate(ctx, round.ID, true)
+}
+
+// steps is how many steps a round announces: each client encodes and sends in it, and in all silent rounds where it is their first.
+func (f *federation) steps(i int) int {
+	switch {
+	case i == 0:
+		return 2 * f.run.Cohort * max(1, f.silent)
+	case i < f.silent:
+		return 0
+	default:
+		return 2 * f.run.Cohort
+	}
+}
+
+// describe says beside the bar how far the run is, and after its first round how long it will take.
+func (f *federation) describe(i int) string {
+	left := ""
+	if i == 0 {
+		f.began = time.Now()
+	} else {
+		all := time.Since(f.began) / time.Duration(i) * time.Duration(f.run.Affordable-i)
+		left = fmt.Sprintf(" (%s left in all)", all.Round(time.Second))
+	}
+	return fmt.Sprintf("round %d of %d%s, encode and send", i+1, f.run.Affordable, left)
 }
 
 // play is what n clients do in a round, from the first turn: each joins it unless its policy forbids, computes the gradient of its row at the published model,
@@ -97,11 +130,12 @@ func (f *federation) play(ctx context.Context, round string, first, n int) error
 	if err := f.gradients.Each(ctx, params, first, first+n, func(turn int, gradient []float64) error {
 		report, err := parts[turn-first].Encode(nil, gradient, nil)
 		reports = append(reports, report)
+		f.bar.Step()
 		return err
 	}); err != nil {
 		return err
 	}
-	bytes, err := f.Send(ctx, parts, reports, func() {})
+	bytes, err := f.Send(ctx, parts, reports, f.bar.Step)
 	f.sent.Add(bytes)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -42,7 +43,7 @@ func TestTwoServersSumClippedGradients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFederation(t.Context(), run, gradients, binary, io.Discard)
+	f, err := newFederation(t.Context(), run, gradients, 0, binary, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +101,26 @@ func TestColumnsAreLearntByTwoServersWhereClientsAreEnough(t *testing.T) {
 		}
 		if p, err := newScaling(s).prepare(run); err != nil || p.rounds != want || run.Rounds != 30 || math.Abs(p.magnitude*math.Sqrt(3)-run.Template.Scale) > 1e-12 || p.text == "" {
 			t.Errorf("%d clients: %d of %d rounds for columns, magnitude %g of %g: %s", clients, p.rounds, run.Rounds, p.magnitude, run.Template.Scale, p.text)
+		}
+	}
+}
+
+// The bar of two servers counts each round once: all silent rounds before the first of them, and each other round by itself. After the first round it
+// says how long the run takes.
+func TestTheBarCountsEachRoundOnce(t *testing.T) {
+	for silent, want := range map[int][]int{0: {20, 20, 20, 20}, 3: {60, 0, 0, 20}} {
+		f := &federation{run: &plan.Run{Cohort: 10, Affordable: 4}, silent: silent}
+		for i, steps := range want {
+			if got := f.steps(i); got != steps {
+				t.Errorf("%d silent rounds: round %d announces %d steps, want %d", silent, i+1, got, steps)
+			}
+		}
+		if text := f.describe(0); text != "round 1 of 4, encode and send" {
+			t.Errorf("the first round is described as %q", text)
+		}
+		f.began = f.began.Add(-20 * time.Second)
+		if text := f.describe(2); text != "round 3 of 4 (20s left in all), encode and send" {
+			t.Errorf("the third round is described as %q", text)
 		}
 	}
 }

@@ -280,7 +280,7 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	deal := rng.Uint64() // the same order of clients in all rounds
 	columns := &learning{scaling: scale, rows: train, order: order(deal).Perm(len(train.y)), dim: t.dim, magnitude: prepared.magnitude}
 	now := &stages{columns}
-	rounds, err := o.open(ctx, run, now, rng, std.Err)
+	rounds, err := o.open(ctx, run, now, prepared.rounds, rng, std.Err)
 	if err != nil {
 		return err
 	}
@@ -313,10 +313,10 @@ type held interface {
 	Close() error
 }
 
-// open starts two servers where clients trust them, and otherwise a simulation in this process.
-func (o options) open(ctx context.Context, run *plan.Run, gradients trainer.Gradients, rng *rand.Rand, log io.Writer) (held, error) {
+// open starts two servers where clients trust them, and otherwise a simulation in this process. No line is printed after the first silent rounds.
+func (o options) open(ctx context.Context, run *plan.Run, gradients trainer.Gradients, silent int, rng *rand.Rand, log io.Writer) (held, error) {
 	if run.Trust == plan.TwoServers {
-		return newFederation(ctx, run, gradients, o.binary, log)
+		return newFederation(ctx, run, gradients, silent, o.binary, log)
 	}
 	return trainer.NewSimulation(trainer.SimulationConfig{
 		Gradients: gradients, Cohort: run.Cohort, Rand: rng,
