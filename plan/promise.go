@@ -109,7 +109,8 @@ func (p Promise) Words() (out []Words) {
 	if p.TwoServers {
 		against, assumes = "against either server alone, also with the help of all other clients", "that one of the two servers is honest, no matter which"
 	}
-	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one %s), %s", above(*p.Central), p.Delta, cmp.Or(p.Unit, Client), against)}
+	guess := fmt.Sprintf("Someone who sees only that, and guesses which of two inputs the %s has, is right %s of the time, apart from a chance of δ (50 %% is a coin toss).", cmp.Or(p.Unit, Client), rightGuesses(*p.Central, 0))
+	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one %s), %s", above(*p.Central), p.Delta, cmp.Or(p.Unit, Client), against), guess}
 	if p.Participations > 1 {
 		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a %s takes part.", p.Participations, cmp.Or(p.Unit, Client)))
 	}
@@ -162,11 +163,13 @@ func (p Promise) linked() string {
 	return fmt.Sprintf("Anyone who can link all reports of a client is right %s of the time.", p.accuracy(*p.LocalTotal))
 }
 
-// accuracy is the largest share of right guesses with which any party distinguishes two equally likely inputs
-// under a local ε: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent, or to as many digits as it takes to be below 100. δ is
-// the δ of all reports, which no single report exceeds.
-func (p Promise) accuracy(epsilon float64) string {
-	percent := 100 * (1 + p.LocalDelta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
+// accuracy is rightGuesses under a local ε. δ is the δ of all reports, which no single report exceeds.
+func (p Promise) accuracy(epsilon float64) string { return rightGuesses(epsilon, p.LocalDelta) }
+
+// rightGuesses is the largest share of right guesses with which any party distinguishes two equally likely inputs
+// under ε and δ: (e^ε+δ)/(e^ε+1), rounded up to a tenth of a percent, or to as many digits as it takes to be below 100.
+func rightGuesses(epsilon, delta float64) string {
+	percent := 100 * (1 + delta*math.Exp(-epsilon)) / (1 + math.Exp(-epsilon))
 	for digits, unit := 1, 10.0; digits <= 6; digits, unit = digits+1, 10*unit {
 		if up := math.Ceil(percent*unit) / unit; up < 100 {
 			return fmt.Sprintf("at most %.*f %%", digits, up)

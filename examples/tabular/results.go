@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hushgrad/hushgrad/examples/internal/training"
 	"github.com/hushgrad/hushgrad/internal/command"
@@ -28,11 +30,8 @@ type summary struct {
 
 // finish prints and writes what a run led to.
 func (o options) finish(ctx context.Context, t task, scale *scaling, done *training.Outcome, test []float64, w io.Writer) error {
-	common, remark := o.schema.commonest(test), ""
-	if common != nil {
-		remark = fmt.Sprintf("  (the commonest class alone has %.4f)", *common)
-	}
-	if err := done.Print(ctx, w, remark, ""); err != nil {
+	common := o.schema.commonest(test)
+	if err := done.Print(ctx, w, remark(done.Score, common, len(test)), ""); err != nil {
 		return err
 	}
 	simulated := ""
@@ -73,6 +72,26 @@ func (o options) finish(ctx context.Context, t task, scale *scaling, done *train
 		}
 		return err
 	})
+}
+
+// remark is what stands behind the score of n rows for testing: how far chance moves a share of them, and the commonest class, or nil for numbers. It says
+// so where the model is worse than one that ignores the columns.
+func remark(score float64, common *float64, n int) string {
+	below := "\n" + strings.Repeat(" ", 19)
+	if common == nil {
+		if score < 0 {
+			return below + "worse than the mean alone: always predicting the" + below + "mean of these rows is nearer to them"
+		}
+		return ""
+	}
+	text := fmt.Sprintf("  (the commonest class alone has %.4f)", *common)
+	if wrong := 1.96 * math.Sqrt(score*(1-score)/float64(n)); wrong > 0 { // where all rows are right or wrong, the formula says nothing
+		text = fmt.Sprintf(" ± %.3f (95 %%, of %d rows)", math.Ceil(1000*wrong)/1000, n) + below + strings.TrimSpace(text)
+	}
+	if score < *common {
+		text += below + "worse than the commonest class alone: always" + below + "answering it is right more often on these rows"
+	}
+	return text
 }
 
 // writeCoefficients writes a line for each value of a row, each added feature and the bias, with its centre and spread, and a column for each class. For
