@@ -75,6 +75,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	for name, usage := range local {
 		f.Lookup(name).Usage = usage
 	}
+	f.Lookup("clients").DefValue = "0" // help shows none: it depends on --data
 	command.Without(f, "mechanism", "with "+hdsum.Name+" clients would have to trust the server", hdsum.Name)
 	command.Without(f, "trust", "each client has one row, and no site has many", string(plan.OwnSite), string(plan.Server))
 	o.request, o.check, o.flags = request, check, f
@@ -131,6 +132,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 var local = map[string]string{
 	"mechanism": "auto, coco, collision, privunit, signsketch or none; gaussian-shares with --trust two-servers",
 	"trust":     "whom the clients trust: nobody, shuffler or two-servers, which run in processes of their own; empty: nobody",
+	"clients":   "number of clients, which take part in turn; not given: 60000 with a generated table, and with --data one for each row for training",
 	"budget":    "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise",
 	"clip":      "norm to which a client's gradient is clipped: L1, or L2 with privunit and two servers; 0: planned",
 	"epsilon":   "ε of one report; 0: the largest that --budget allows",
