@@ -71,8 +71,8 @@ type Outcome struct {
 // lostNote is printed where Outcome.Lost is true. Weak signals of many rounds add up to a model, too, so it does not say that nothing was learned.
 const lostNote = "The means of the first and of the last rounds cannot be distinguished from their noise: the run may have learned little or nothing. More %ss, a larger --budget or fewer parameters help."
 
-// settledNote is printed where the means of the first rounds stood out, and those of the last rounds do not.
-const settledNote = "The means of the first rounds stood out of their noise, and those of the last rounds do not: training has come about as far as this noise allows."
+// settledNote is printed where the means of the first rounds stood out, and the means of the last rounds do not.
+const settledNote = "The means of the first rounds stood out of their noise, and the means of the last rounds do not: training has come about as far as this noise allows."
 
 // alarmNote is printed once, below the first round with an alarm.
 const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
