@@ -73,8 +73,8 @@ type Progress struct {
 	// Lost says that the means of the last rounds cannot be distinguished from their noise: of a quarter of RunConfig.Rounds, and at least
 	// three. The rounds then teach the model nothing that shows.
 	Lost bool
-	// Found says that the means of the first rounds, as many, stood out of their noise. If Lost comes after Found, the gradients have become
-	// small: training has come about as far as this noise allows.
+	// Found says that the means of the first rounds, as many, stood out of their noise. That Lost comes after Found is usual where a model has
+	// learned: its gradients become short.
 	Found bool
 }
 

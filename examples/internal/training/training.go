@@ -65,14 +65,10 @@ type Outcome struct {
 
 	measure history.Measure
 	table   *history.History
-	settled bool // means stood out of their noise first, and no longer
 }
 
 // lostNote is printed where Outcome.Lost is true. Weak signals of many rounds add up to a model, too, so it does not say that nothing was learned.
 const lostNote = "The means of the first and of the last rounds cannot be distinguished from their noise: the run may have learned little or nothing. More %ss, a larger --budget or fewer parameters help."
-
-// settledNote is printed where the means of the first rounds stood out, and the means of the last rounds do not.
-const settledNote = "The means of the first rounds stood out of their noise, and the means of the last rounds do not: training has come about as far as this noise allows."
 
 // alarmNote is printed once, below the first round with an alarm.
 const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
@@ -199,24 +195,11 @@ func (c Config) Train(ctx context.Context, w io.Writer) (_ *Outcome, err error) 
 	return nil, err
 }
 
-// judge says of the rounds so far what their means say beside their noise. A run that has gained a quarter of what the first model lacks has found a
-// signal, however small each round's signal is.
+// judge says whether the rounds so far were lost in noise: neither the first ones' means stand out, nor the last ones'. The means of a run that has learned
+// may no longer stand out, since its gradients become short. A run that has gained a quarter of what the first model lacks has found a signal, however
+// small each round's signal is.
 func (o *Outcome) judge(p trainer.Progress) {
-	private := !math.IsInf(o.Template.Epsilon, 1)
-	o.settled = private && p.Lost && p.Found
-	o.Lost = private && p.Lost && !p.Found && o.Score-o.Before < (1-o.Before)/4
-}
-
-// printJudgement writes what judge said.
-func (o *Outcome) printJudgement(w io.Writer) error {
-	switch {
-	case o.Lost:
-		return plan.Words{About: "warning", Text: []string{fmt.Sprintf(lostNote, o.Run.Unit)}}.Print(w)
-	case o.settled:
-		return plan.Words{About: "note", Text: []string{settledNote}}.Print(w)
-	default:
-		return nil
-	}
+	o.Lost = p.Lost && !p.Found && !math.IsInf(o.Template.Epsilon, 1) && o.Score-o.Before < (1-o.Before)/4
 }
 
 // live is the measure of the rounds so far.
@@ -275,8 +258,10 @@ func (o *Outcome) Print(ctx context.Context, w io.Writer, remark, before string)
 	if o.Bare != nil {
 		fmt.Fprintf(w, "  before round 1   %.4f%s\n  without privacy  %.4f  (as many rounds)\n", o.Before, before, *o.Bare)
 	}
-	if err := o.printJudgement(w); err != nil {
-		return err
+	if o.Lost {
+		if err := (plan.Words{About: "warning", Text: []string{fmt.Sprintf(lostNote, o.Run.Unit)}}).Print(w); err != nil {
+			return err
+		}
 	}
 	o.Promise, err = o.PrintEnd(ctx, w, reported)
 	return err
