@@ -146,7 +146,7 @@ function showAnswer(asked) {
   const trust = form.elements.trust.value;
   const whole = answers[trust];
   if (whole) part("dl").innerHTML = whole.plan.mechanism ? details(whole, asked) : `<dt>This trust does not serve here</dt><dd>${whole.plan.why}</dd>`;
-  part("caption").textContent = `The same ε for each trust.${asked.digits ? " Accuracy is expected on generated pictures." : ""} Noise is of the whole run, over the length of a gradient.`;
+  part("caption").textContent = `The same ε for each trust.${asked.digits ? " Accuracy is expected on generated pictures." : ""} Noise is of the whole run, over the length of a gradient. Bytes behind a shuffler are of bare reports: the seal and its tokens add some 760 to each.`;
   part("thead").innerHTML = `<tr>${["trust", ...(asked.digits ? ["accuracy"] : []), "noise", "bytes sent", "ε against everybody"].map((c) => `<th scope="col">${c}</th>`).join("")}</tr>`;
   part("tbody").innerHTML = Object.entries(trusts).map(([name, { label }]) => {
     const { plan, epsilons } = answers[name] ?? {};

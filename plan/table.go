@@ -205,7 +205,7 @@ func (r *Row) gaussian(ctx context.Context, q Request) error {
 func PrintRows(w io.Writer, rows []Row, unit Unit) error {
 	if err := paragraphs(w, fmt.Sprintf(`whom to trust: the same budget for each. ε is of everything that a %s ever sends, against the named party. error is
 the L2 norm of the noise of a round's mean, over the norm of a gradient: above 1 it is larger than any signal. What a
-clip cuts is not in it. bytes are of the whole run. off is clip and noise of the whole run together: 1 is as bad as no estimate. accuracy is expected on public examples.`, unit)); err != nil {
+clip cuts is not in it. bytes are of the whole run, and behind a shuffler of bare reports: the seal and its tokens add some 760 to each. off is clip and noise of the whole run together: 1 is as bad as no estimate. accuracy is expected on public examples.`, unit)); err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
