@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -80,8 +81,9 @@ func (h *healthFlags) ask(ctx context.Context, w io.Writer) error {
 		return fl.Invalid("--server", h.remote.server, "must be an address: %v", err)
 	}
 	resp, err := client.Do(req)
-	// A listener for gRPC answers in HTTP/2, for which net/http exports no error, or ends a connection without TLS.
-	if err != nil && (errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP response")) {
+	// A listener for gRPC answers in HTTP/2, or ends a connection without TLS. net/http has many errors for that.
+	var dial *net.OpError
+	if reached := !errors.As(err, &dial) || dial.Op != "dial"; err != nil && reached && h.remote.ca == "" && bounded.Err() == nil {
 		return h.stranger()
 	}
 	if err != nil {
