@@ -37,11 +37,19 @@ func light(t *testing.T, url string) (bytes int) {
 	// A page that is updated live is never idle.
 	options := []string{url, "--quiet", "--output=json", "--output-path=" + report, "--max-wait-for-load=15000",
 		"--only-categories=accessibility,performance", "--chrome-flags=--headless=new --no-sandbox --disable-dev-shm-usage"}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	run := exec.CommandContext(ctx, *lighthouse, options...)
-	run.Env = append(os.Environ(), "CHROME_PATH="+chromium(t))
-	if out, err := run.CombinedOutput(); err != nil {
+	measure := func() (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		run := exec.CommandContext(ctx, *lighthouse, options...)
+		run.Env = append(os.Environ(), "CHROME_PATH="+chromium(t))
+		out, err := run.CombinedOutput()
+		return string(out), err
+	}
+	out, err := measure()
+	for left := 2; err != nil && left > 0 && strings.Contains(out, "run Lighthouse again"); left-- { // as on a machine that is busy
+		out, err = measure()
+	}
+	if err != nil {
 		t.Fatalf("lighthouse: %v\n%s", err, out)
 	}
 	text, err := os.ReadFile(report)
