@@ -87,12 +87,13 @@ func (r *round) outcome(why string, reports int64, restored error) (*fl.Estimate
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.tooFew(reports, errExpired)
 	case r.shuffled() && why != completed:
 		return nil, service.RoundState_ROUND_STATE_EXPIRED, r.incomplete()
-	case r.released() != nil:
-		return nil, service.RoundState_ROUND_STATE_FAILED, r.released()
-	case r.twoServers():
-		if err := cmp.Or(r.lost, r.releases.Check(r.digest)); err != nil {
-			return nil, service.RoundState_ROUND_STATE_FAILED, err
-		}
+	}
+	released := r.released()
+	if r.twoServers() {
+		released = cmp.Or(released, r.lost, r.releases.Check(r.digest))
+	}
+	if released != nil {
+		return nil, service.RoundState_ROUND_STATE_FAILED, released
 	}
 	e, err := r.decode(restored)
 	if err == nil {

@@ -289,7 +289,7 @@ func (q *planFlags) noisy(ctx context.Context, std command.Streams, question pla
 	}
 	rows, err := question.Compare(ctx)
 	if err != nil {
-		return err
+		return errors.Join(refused, err)
 	}
 	bar.Close()
 	answer := compared{Unit: q.unit, Trusts: rows}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,32 +45,57 @@ func readPublished(dir string) (*publishedEstimate, error) {
 
 // digestOfEstimates returns translog.EstimateDigest of what estimates.csv has: a line of names, and for each
 // coordinate its key and its numbers in the digest's order.
-func digestOfEstimates(in io.Reader) (translog.Digest, error) {
-	lines := csv.NewReader(in)
+func digestOfEstimates(in io.Reader) (digest translog.Digest, err error) {
+	bounded := &lineReader{from: in, left: maxEstimateLine}
+	lines := csv.NewReader(bounded)
 	lines.ReuseRecord = true
 	if _, err := lines.Read(); err != nil {
-		return translog.Digest{}, fl.Invalid("estimates", "no line of names", "must be estimates.csv of hushgrad rounds export: %v", err)
+		return digest, fl.Invalid("estimates", "no line of names", "must be estimates.csv of hushgrad rounds export: %v", err)
 	}
-	h := sha256.New()
-	var row []byte
-	for {
-		line, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			return translog.Digest(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return translog.Digest{}, err
-		}
-		row = row[:0]
-		for _, field := range line[1:] {
-			v, err := strconv.ParseFloat(field, 64)
-			if err != nil {
-				return translog.Digest{}, fl.Invalid("estimates", field, "must be numbers behind the key")
+	digest = translog.RowsDigest(func(yield func([]float64) bool) {
+		var row []float64
+		for {
+			bounded.left = maxEstimateLine
+			var line []string
+			if line, err = lines.Read(); err != nil {
+				return
 			}
-			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
+			row = row[:0]
+			for _, field := range line[1:] {
+				v, wrong := strconv.ParseFloat(field, 64)
+				if wrong != nil {
+					err = fl.Invalid("estimates", field, "must be numbers behind the key")
+					return
+				}
+				row = append(row, v)
+			}
+			if !yield(row) {
+				return
+			}
 		}
-		_, _ = h.Write(row) // never fails
+	})
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
+	return digest, err
+}
+
+// maxEstimateLine bounds a line of estimates.csv, which has a key and some numbers.
+const maxEstimateLine = 1 << 20
+
+// lineReader bounds what is read for a line: whoever reads lines sets left.
+type lineReader struct {
+	from io.Reader
+	left int
+}
+
+func (l *lineReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fl.Invalid("estimates", "a longer line", "must have at most %d bytes in a line", maxEstimateLine)
+	}
+	n, err := l.from.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // compare looks whether an entry is about this estimate.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -161,24 +162,40 @@ func finite(epsilon float64) *float64 {
 	return &epsilon
 }
 
-// EstimateDigest is the SHA-256 of the numbers of an estimate, 8 bytes each (IEEE 754, little-endian): for
-// each coordinate and each column the value, and the standard error where the column has errors.
+// EstimateDigest is RowsDigest of an estimate: a row for each coordinate has of each column the value, and the
+// standard error where the column has errors.
 func EstimateDigest(e *fl.Estimate) Digest {
-	h := sha256.New()
-	dim := 0
-	if len(e.Columns) > 0 {
-		dim = len(e.Columns[0].Value)
-	}
-	row := make([]byte, 0, 16*len(e.Columns))
-	for i := range dim {
-		row = row[:0]
-		for _, c := range e.Columns {
-			row = binary.LittleEndian.AppendUint64(row, math.Float64bits(c.Value[i]))
-			if c.StdErr != nil {
-				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(c.StdErr[i]))
+	return RowsDigest(func(yield func([]float64) bool) {
+		dim := 0
+		if len(e.Columns) > 0 {
+			dim = len(e.Columns[0].Value)
+		}
+		row := make([]float64, 0, 2*len(e.Columns))
+		for i := range dim {
+			row = row[:0]
+			for _, c := range e.Columns {
+				row = append(row, c.Value[i])
+				if c.StdErr != nil {
+					row = append(row, c.StdErr[i])
+				}
+			}
+			if !yield(row) {
+				return
 			}
 		}
-		_, _ = h.Write(row) // never fails
+	})
+}
+
+// RowsDigest is the SHA-256 of the numbers of rows, 8 bytes each (IEEE 754, little-endian).
+func RowsDigest(rows iter.Seq[[]float64]) Digest {
+	h := sha256.New()
+	var numbers []byte
+	for row := range rows {
+		numbers = numbers[:0]
+		for _, v := range row {
+			numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(v))
+		}
+		_, _ = h.Write(numbers) // never fails
 	}
 	return Digest(h.Sum(nil))
 }

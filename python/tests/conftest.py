@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +52,7 @@ def pins(epsilon: float = 4.0) -> dict[str, Any]:
 def ray() -> Iterator[None]:
     """Let one test at a time use Ray, which gives up when it has not started in 30 seconds."""
     pytest.importorskip("ray")
-    filelock = pytest.importorskip("filelock")  # Ray needs it, too
+    filelock: Any = importlib.import_module("filelock")  # of Ray's own requirements
     with filelock.FileLock(Path(tempfile.gettempdir(), "hushgrad-tests-ray.lock")):
         yield
 
