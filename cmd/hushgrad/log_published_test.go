@@ -23,9 +23,12 @@ func TestPublishedNumbersHaveTheirDigest(t *testing.T) {
 	if got, err := digestOfEstimates(strings.NewReader(file.String())); err != nil || got != translog.EstimateDigest(e) {
 		t.Errorf("%s (%v), want %s", got, err, translog.EstimateDigest(e))
 	}
-	for name, text := range map[string]string{"nothing": "", "no number": "key,mean\n0,x\n", "another row": "key,mean\n0,1\n1\n", "a long line": "key,mean\n" + strings.Repeat("1", 2*maxEstimateLine)} {
-		if _, err := digestOfEstimates(strings.NewReader(text)); err == nil {
-			t.Errorf("%s: no error", name)
+	for text, says := range map[string]string{
+		"": "no line of names", "key,mean\n0,x\n": "must be numbers", "key,mean\n0,1\n1\n": "wrong number of fields",
+		"key,mean\n" + strings.Repeat("1", 2*maxEstimateLine): "bytes in a line",
+	} {
+		if _, err := digestOfEstimates(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.20q: %v, want %q", text, err, says)
 		}
 	}
 }
