@@ -126,8 +126,9 @@ def build(name: str, module: Path, target: str, version: str, folder: Path) -> N
     """Build the static program of a package for a target such as linux/amd64, into a folder."""
     system, processor = target.split("/")
     flags = f"-s -w -X main.release={version}"
-    # grpcnotrace leaves out gRPC's debugging pages, whose templates keep unused code in a program.
-    arguments = ["build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", flags]
+    # grpcnotrace leaves out gRPC's debugging pages, whose templates keep unused code in a program,
+    # and noman what writes manual pages.
+    arguments = ["build", "-trimpath", "-tags", "grpcnotrace,noman", "-ldflags", flags]
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".exe" if system == "windows" else ""
     program, within, package = PROGRAMS[name]

@@ -138,8 +138,8 @@ func (t *tree) build(ctx context.Context, programs ...string) error {
 	}
 	from := map[string][]string{
 		"probe":    {"-overlay", file, "./" + place + "/command"},
-		"hushgrad": {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "./cmd/hushgrad"},
-		"symbols":  {"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-w", "./cmd/hushgrad"}, // hushgrad with its symbols
+		"hushgrad": {"-trimpath", "-tags", "grpcnotrace,noman", "-ldflags", "-s -w", "./cmd/hushgrad"},
+		"symbols":  {"-trimpath", "-tags", "grpcnotrace,noman", "-ldflags", "-w", "./cmd/hushgrad"}, // hushgrad with its symbols
 		"demo":     {"./examples/mnist"},
 	}
 	for _, name := range programs {

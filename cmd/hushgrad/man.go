@@ -1,3 +1,5 @@
+//go:build !noman
+
 package main
 
 import (

@@ -61,7 +61,7 @@ func program(t *testing.T) string {
 		return os.Args[0]
 	}
 	built := filepath.Join(t.TempDir(), "hushgrad")
-	build := exec.Command("go", "build", "-trimpath", "-tags=grpcnotrace", "-o", built, ".")
+	build := exec.Command("go", "build", "-trimpath", "-tags=grpcnotrace,noman", "-o", built, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

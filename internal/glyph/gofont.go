@@ -2,31 +2,41 @@ package glyph
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"math"
 	"slices"
 	"unicode"
 
-	"golang.org/x/image/font/gofont/gobold"
-	"golang.org/x/image/font/gofont/gobolditalic"
-	"golang.org/x/image/font/gofont/goitalic"
-	"golang.org/x/image/font/gofont/gomedium"
-	"golang.org/x/image/font/gofont/gomediumitalic"
-	"golang.org/x/image/font/gofont/gomono"
-	"golang.org/x/image/font/gofont/gomonobold"
-	"golang.org/x/image/font/gofont/gomonobolditalic"
-	"golang.org/x/image/font/gofont/gomonoitalic"
-	"golang.org/x/image/font/gofont/goregular"
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/image/font/sfnt"
 )
 
-// faces returns the TrueType data of the Go fonts. The small-caps faces are
-// left out: their digits are the digits of the regular and the italic face.
-func faces() [][]byte {
-	return [][]byte{
-		goregular.TTF, goitalic.TTF, gomedium.TTF, gomediumitalic.TTF, gobold.TTF, gobolditalic.TTF,
-		gomono.TTF, gomonoitalic.TTF, gomonobold.TTF, gomonobolditalic.TTF,
+// compressed has the TrueType data of the Go fonts, as "go run ./bench/internal/gofonts" compresses them.
+//
+//go:embed gofonts/*.ttf.zst
+var compressed embed.FS
+
+// names are the faces in the order of the outlines. The small-caps faces are left out: their digits are the digits of the
+// regular and the italic face.
+var names = [...]string{"regular", "italic", "medium", "mediumitalic", "bold", "bolditalic", "mono", "monoitalic", "monobold", "monobolditalic"}
+
+// openFace decompresses a face.
+func openFace(name string) (*sfnt.Font, error) {
+	data, err := compressed.ReadFile("gofonts/" + name + ".ttf.zst")
+	if err != nil {
+		return nil, err
 	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	ttf, err := decoder.DecodeAll(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("face %s: %w", name, err)
+	}
+	return sfnt.Parse(ttf)
 }
 
 // Digits returns the outlines of the ten digits in the Go fonts, one per face.
@@ -40,15 +50,15 @@ func Digits() (digits [10][]Outline, err error) {
 // Characters returns the outlines of characters in the Go fonts, one per face. The zero has no slash. O(faces · corners).
 func Characters(list []rune) ([][]Outline, error) {
 	all := make([][]Outline, len(list))
-	for i, ttf := range faces() {
-		font, err := sfnt.Parse(ttf)
+	for _, name := range names {
+		font, err := openFace(name)
 		if err != nil {
-			return nil, fmt.Errorf("face %d: %w", i, err)
+			return nil, err
 		}
 		for k, character := range list {
 			polygons, err := readPolygons(font, character)
 			if err != nil {
-				return nil, fmt.Errorf("face %d: character %q: %w", i, character, err)
+				return nil, fmt.Errorf("face %s: character %q: %w", name, character, err)
 			}
 			if character == '0' {
 				polygons = removeSlash(polygons)
@@ -62,7 +72,7 @@ func Characters(list []rune) ([][]Outline, error) {
 // Alphabet returns up to n letters and digits that the Go fonts have: the ten digits, the capital and the small letters of
 // English, and then letters of other languages. No two look the same in the regular face.
 func Alphabet(n int) ([]rune, error) {
-	font, err := sfnt.Parse(goregular.TTF)
+	font, err := openFace("regular")
 	if err != nil {
 		return nil, err
 	}

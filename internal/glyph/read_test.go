@@ -7,12 +7,10 @@ import (
 	"testing"
 
 	"github.com/hushgrad/hushgrad/fl"
-	"golang.org/x/image/font/gofont/goregular"
-	"golang.org/x/image/font/sfnt"
 )
 
 func TestRead(t *testing.T) {
-	font, err := sfnt.Parse(goregular.TTF)
+	font, err := openFace("regular")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +64,7 @@ func TestAlphabet(t *testing.T) {
 	if slices.Contains(list, 'А') || slices.Contains(list, 'Α') || !slices.Contains(list, 'Ж') || len(list) < 250 {
 		t.Errorf("%d letters: %q", len(list), string(list))
 	}
-	if all, err := Characters(list); err != nil || len(all) != len(list) || len(all[0]) != len(faces()) {
+	if all, err := Characters(list); err != nil || len(all) != len(list) || len(all[0]) != len(names) {
 		t.Errorf("%d characters, %v", len(all), err)
 	}
 	if few, err := Alphabet(30); err != nil || !slices.Equal(few, list[:30]) {

@@ -82,7 +82,7 @@ type linked struct {
 
 // collect adds the texts of all modules that a system's programs are made of.
 func collect(texts map[string][]string, system string) error {
-	list := exec.Command("go", append([]string{"list", "-deps", "-json=Dir,Module", "-tags=grpcnotrace"}, programs...)...)
+	list := exec.Command("go", append([]string{"list", "-deps", "-json=Dir,Module", "-tags=grpcnotrace,noman"}, programs...)...)
 	list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
