@@ -140,10 +140,15 @@ func (m *metrics) committed(start time.Time, err error) {
 	m.commit.Observe(time.Since(start).Seconds())
 }
 
-// now collects what holds at the moment it is asked: rounds, and the load of the listeners.
+// now collects what holds at the moment it is asked: rounds, the log, and the load of the listeners.
 type now struct{ *Server }
 
 var roundsNow = prometheus.NewDesc("hushgrad_rounds", "Rounds that the server keeps, by state.", []string{"state"}, nil)
+
+var (
+	entriesNow   = prometheus.NewDesc("hushgrad_log_entries", "Entries of the log for outsiders.", nil, nil)
+	witnessedNow = prometheus.NewDesc("hushgrad_log_witnessed_entries", "Entries that a witness has signed, by the beginning of the witness's key.", []string{"witness"}, nil)
+)
 
 // loadNow are the figures of a listener.
 var loadNow = []struct {
@@ -167,6 +172,8 @@ func loadDesc(name, help string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (n now) Describe(to chan<- *prometheus.Desc) {
 	to <- roundsNow
+	to <- entriesNow
+	to <- witnessedNow
 	for _, f := range loadNow {
 		to <- f.desc
 	}
@@ -176,6 +183,12 @@ func (n now) Describe(to chan<- *prometheus.Desc) {
 func (n now) Collect(to chan<- prometheus.Metric) {
 	for state, count := range n.rounds.states() {
 		to <- prometheus.MustNewConstMetric(roundsNow, prometheus.GaugeValue, float64(count), state)
+	}
+	if n.recovered.Load() && n.log != nil {
+		to <- prometheus.MustNewConstMetric(entriesNow, prometheus.GaugeValue, float64(n.log.Size()))
+		for key, entries := range n.log.Witnessed() {
+			to <- prometheus.MustNewConstMetric(witnessedNow, prometheus.GaugeValue, float64(entries), key)
+		}
 	}
 	// Where the clients' and the operator's services are on one listener, its load is the operator's.
 	for listener, g := range map[string]*guard.Guard{"clients": n.clients, "operator": n.operator, "shuffler": n.shuffler, "http": n.http} {

@@ -87,6 +87,7 @@ func (w *logWatcher) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !w.found[text] && len(w.found) < maxFound {
 		w.found[text] = true
+		w.findings.Add(1)
 		fmt.Fprintf(w.std.Err, "found: %s\n", text)
 	}
 }
@@ -132,6 +133,7 @@ func (w *logWatcher) catchUp(ctx context.Context) error {
 			return nil // an old copy
 		}
 	}
+	w.entries.Store(c.N)
 	for entry, err := range w.reader.Entries(ctx, c, w.read) {
 		if err != nil {
 			return err

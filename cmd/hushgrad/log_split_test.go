@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -72,8 +73,20 @@ func TestTheMonitorFindsASplitView(t *testing.T) {
 	}
 	shown.openOne(t, "s", "1")
 	shown.openOne(t, "u", "1")
-	if code, text := watch(hidden.clients, filepath.Join(dir, "third state")); code != 1 || !strings.Contains(text, "the log has forked") {
+	code, text := watch(hidden.clients, filepath.Join(dir, "third state"))
+	if code != 1 || !strings.Contains(text, "the log has forked") {
 		t.Errorf("a longer log: exit code %d: %s", code, text)
+	}
+	var out log
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- call(ctx, []string{"log", "monitor", "--log", shown.url(), "--key", public, "--server", hidden.clients, "--state", filepath.Join(dir, "fourth state"), "--metrics-listen", "127.0.0.1:0"}, io.Discard, &out)
+	}()
+	shows(t, &out, fmt.Sprintf("hushgrad_log_findings %d", strings.Count(text, "found: ")))
+	stop()
+	if code := <-ended; code != 1 {
+		t.Errorf("a monitor that has found something ends with exit code %d: %s", code, &out)
 	}
 }
 

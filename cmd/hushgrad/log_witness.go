@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 
@@ -21,15 +23,20 @@ import (
 
 // following are the flags of commands that follow a log.
 type following struct {
-	state string
-	every time.Duration
-	once  bool
+	state      string
+	every      time.Duration
+	once       bool
+	monitoring monitoring
+
+	entries  atomic.Int64 // of the newest checkpoint that continues what was seen before
+	findings atomic.Int64
 }
 
 func (w *following) bind(f *flag.FlagSet) {
 	f.StringVar(&w.state, "state", "", "`file` with the last checkpoint that was seen, so that a restart forgets nothing")
 	f.DurationVar(&w.every, "every", 10*time.Second, "how often to look, at least 100ms")
 	f.BoolVar(&w.once, "once", false, "look once")
+	f.StringVar(&w.monitoring.address, "metrics-listen", "", "loopback `address` for HTTP with /metrics, /healthz and /readyz, which is ready while the log answers; \"\" is none")
 }
 
 func (w *following) validate() error {
@@ -38,6 +45,16 @@ func (w *following) validate() error {
 		return fl.Invalid("--every", w.every, "must be at least 100ms")
 	case w.state == "":
 		return fl.Invalid("--state", "", "is required: a file for the last checkpoint that was seen")
+	case w.once && w.monitoring.address != "":
+		return fl.Invalid("--metrics-listen", w.monitoring.address, "must not be given with --once")
+	}
+	if at := w.monitoring.address; at != "" {
+		if err := checkAddress("--metrics-listen", at); err != nil {
+			return err
+		}
+		if !loopback(at) {
+			return fl.Invalid("--metrics-listen", at, "must be a loopback address")
+		}
 	}
 	return command.Place("--state", w.state)
 }
@@ -75,11 +92,38 @@ func (w *following) keep(ctx context.Context, c translog.Checkpoint) error {
 	return nil
 }
 
+var errNotLooked = errors.New("the log has not answered yet")
+
+// figures are what a follower says of itself.
+func (w *following) figures() *prometheus.Registry {
+	r := w.monitoring.registry()
+	for _, f := range []struct {
+		name, help string
+		value      *atomic.Int64
+	}{
+		{"hushgrad_log_checked_entries", "Entries of the newest checkpoint of the log that continues what was seen before.", &w.entries},
+		{"hushgrad_log_findings", "What a monitor has found that contradicts the log, or is not in it: 0 while all is well.", &w.findings},
+	} {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, func() float64 { return float64(f.value.Load()) }))
+	}
+	return r
+}
+
 // follow looks again and again until ctx ends, or look says that the log cannot be followed. A log that does
 // not answer is tried again.
 func (w *following) follow(ctx context.Context, notes io.Writer, look func() error) error {
+	var answer atomic.Pointer[error] // of the newest look
+	answer.Store(&errNotLooked)
+	speaker := logging{format: textOutput}
+	m, err := w.monitoring.listen(w.figures(), func() error { return *answer.Load() }, nil, speaker.logger(notes))
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	go m.serve()
 	for {
 		err := look()
+		answer.Store(&err)
 		switch {
 		case ctx.Err() != nil:
 			return nil // this is how it ends
@@ -160,6 +204,7 @@ func (w *logWitnessFlags) look(ctx context.Context, witness *translog.Witness, r
 			return nil // an old copy
 		}
 	}
+	w.entries.Store(c.N)
 	if witness.Keys.Witnessed(c) == nil {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (m *monitoring) listen(figures *prometheus.Registry, ready func() error, ow
 		return nil, nil
 	}
 	figures.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "hushgrad_ready", Help: "1 while the process takes what it is there for, and 0 where /readyz says what is missing: room on the disk, or a valid certificate.",
+		Name: "hushgrad_ready", Help: "1 while the process takes what it is there for, and 0 where /readyz says what is missing: room on the disk, a valid certificate, or the answer of a log that is followed.",
 	}, func() float64 {
 		if ready() != nil {
 			return 0

@@ -53,7 +53,7 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 	}
 }
 
-// A real Prometheus reads server, shuffler and issuer by the files of the page. It understands every alert and every chart of the dashboard, and
+// A real Prometheus reads server, shuffler, issuer, relay, witness and monitor by the files of the page. It understands every alert and every chart of the dashboard, and
 // the figures that they name are there.
 func TestPrometheusReadsTheServices(t *testing.T) {
 	if !*long {
@@ -63,7 +63,11 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 	dir := t.TempDir()
 	operator, upstream := freeAddress(t), freeAddress(t)
 	monitored := []string{"--metrics-listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"}
-	server := runRole(t, append([]string{"serve", "--operator-listen", operator, "--shuffler-listen", upstream, "--data", filepath.Join(dir, "server")}, monitored...)...)
+	logFile, logKey := logKeys(t, dir, "test.example/log")
+	witnessFile, witnessKey := logKeys(t, dir, "carol.example", "--for", "witness")
+	web := freeAddress(t)
+	server := runRole(t, append([]string{"serve", "--operator-listen", operator, "--shuffler-listen", upstream, "--data", filepath.Join(dir, "server"),
+		"--log", filepath.Join(dir, "log"), "--log-key-file", logFile, "--log-witness", witnessKey, "--http", web}, monitored...)...)
 	clients := slices.DeleteFunc(server.addresses(t, 3), func(address string) bool { return address == operator || address == upstream })[0]
 	shuffler := runRole(t, append([]string{"shuffle", "--name", "127.0.0.1", "--floor", "3", "--data", filepath.Join(dir, "shuffler"), "--upstream", upstream}, monitored...)...)
 	doors := freeAddress(t)
@@ -75,6 +79,11 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 	selfSigned(t, cert, key)
 	issuer := runRole(t, append([]string{"issue", "--tls-cert", cert, "--tls-key", key, "--operator-listen", doors, "--data", filepath.Join(dir, "issuer"), "--bearer-file", writeFile(t, dir, "bearers", bearer+"\n")}, monitored...)...)
 	tokens := slices.DeleteFunc(issuer.addresses(t, 2), func(address string) bool { return address == doors })[0]
+
+	relay := runRole(t, append([]string{"relay", "--gateway", "http://" + web}, monitored...)...)
+	following := []string{"--log", "http://" + web + "/log/", "--key", logKey, "--every", "100ms", "--metrics-listen", "127.0.0.1:0"}
+	witness := runRole(t, append([]string{"log", "witness", "--key-file", witnessFile, "--state", filepath.Join(dir, "signed")}, following...)...)
+	watcher := runRole(t, append([]string{"log", "monitor", "--state", filepath.Join(dir, "seen")}, following...)...)
 
 	// A round, a batch that server and shuffler refuse each, and a client without a bearer.
 	fingerprint := regexp.MustCompile(`fingerprint=([0-9a-f]{64})`).FindStringSubmatch(server.String())[1]
@@ -103,7 +112,9 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(config), "interval: 15s", "interval: 1s")
-	for port, role := range map[string]*log{"7121": server, "7127": shuffler, "7126": issuer} {
+	text = regexp.MustCompile(`(?m)^      # (-|  labels)`).ReplaceAllString(text, "      $1") // what runs on some machines only
+	roles := map[string]*log{"7121": server, "7127": shuffler, "7126": issuer, "7131": relay, "7132": witness, "7133": watcher}
+	for port, role := range roles {
 		role.waitFor(t, "msg=monitoring")
 		address := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(role.String())[1]
 		if text = strings.Replace(text, "127.0.0.1:"+port, address, 1); !strings.Contains(text, address) {
@@ -122,10 +133,10 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 	base := "http://" + startPrometheus(t, prometheus, dir, writeFile(t, dir, "prometheus.yml", text))
 
 	var up struct{ Result []struct{ Value [2]any } }
-	for end := time.Now().Add(30 * time.Second); len(up.Result) < 3; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(up.Result) < len(roles); time.Sleep(100 * time.Millisecond) {
 		queried(t, base+"/api/v1/query?query="+url.QueryEscape(`up{job="hushgrad"} == 1`), &up)
 		if time.Now().After(end) {
-			t.Fatalf("services that answer: %v, want 3", up.Result)
+			t.Fatalf("services that answer: %v, want %d", up.Result, len(roles))
 		}
 	}
 	var there []string

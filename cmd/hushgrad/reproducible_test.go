@@ -17,7 +17,7 @@ import (
 var fresh = flag.Bool("fresh", false, "TestReleasesAreReproducible compiles every package again for its second build, which takes minutes")
 
 // maxProgram is how many bytes hushgrad may have on linux/amd64.
-const maxProgram = 25 << 20
+const maxProgram = 25_000_000
 
 // Two copies of the tree in folders of other names, built by users with another home, time zone and language, become the same
 // bytes. Without -fresh the second build links anew and takes from the cache what has the same inputs: it proves that no path, no

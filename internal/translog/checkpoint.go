@@ -86,7 +86,7 @@ func (k Keys) Open(signed []byte) (Checkpoint, error) {
 func (k Keys) Witnessed(c Checkpoint) error {
 	var missing []string
 	for _, w := range k.witnesses {
-		if !slices.ContainsFunc(c.note.Sigs, func(s note.Signature) bool { return s.Name == w.Name() && s.Hash == w.KeyHash() }) {
+		if !c.signedBy(w) {
 			missing = append(missing, w.Name())
 		}
 	}
@@ -95,6 +95,11 @@ func (k Keys) Witnessed(c Checkpoint) error {
 	}
 	return fmt.Errorf("%w: %w", fl.Invalid("checkpoint", fmt.Sprintf("no signature of %s", strings.Join(missing, ", ")),
 		"must be signed by every witness: try again in a minute, or ask whether hushgrad log witness runs there"), ErrSignature)
+}
+
+// signedBy reports whether the checkpoint has this signature.
+func (c Checkpoint) signedBy(v note.Verifier) bool {
+	return slices.ContainsFunc(c.note.Sigs, func(s note.Signature) bool { return s.Name == v.Name() && s.Hash == v.KeyHash() })
 }
 
 // format returns the bytes of a tree's checkpoint, signed.

@@ -341,6 +341,36 @@ func TestProofsAreUnderWhatWitnessesHaveSigned(t *testing.T) {
 	}
 }
 
+// Each witness is known by what it has signed itself, also when others have signed more.
+func TestWhatEachWitnessHasSignedIsKnown(t *testing.T) {
+	key, a, b := newSigning(t, "test.example/log", false), newSigning(t, "witness.example", true), newSigning(t, "witness.example", true)
+	l := openLog(t, t.TempDir(), key, a.public, b.public)
+	name := func(s signing) string { return strings.Join(strings.Split(s.public, "+")[:2], "+") }
+	sign := func(s signing) {
+		w, err := NewWitness("key", key.public, "own", s.private)
+		must(t, err)
+		signed, err := w.Cosign(l.now)
+		must(t, err)
+		must(t, l.Cosign(signed))
+	}
+	want := func(ofA, ofB int64) {
+		t.Helper()
+		if got := l.Witnessed(); len(got) != 2 || got[name(a)] != ofA || got[name(b)] != ofB {
+			t.Errorf("%v, want %d and %d", got, ofA, ofB)
+		}
+	}
+	want(0, 0)
+	must(t, l.Append(rounds(0, 3)...))
+	sign(a)
+	want(3, 0)
+	must(t, l.Append(rounds(3, 5)...))
+	want(3, 0)
+	sign(b)
+	want(3, 5)
+	sign(a)
+	want(5, 5)
+}
+
 // Old checkpoints that somebody sends again, more than the log remembers, leave proofs under the newest one.
 func TestOldSignaturesTakeNothingAway(t *testing.T) {
 	key, own := newSigning(t, "test.example/log", false), newSigning(t, "witness.example", true)

@@ -113,6 +113,24 @@ func (l *Log) publish(c Checkpoint) error {
 	return nil
 }
 
+// Witnessed returns how many entries the largest checkpoint has that a witness is known to have signed, for each witness by the
+// beginning of its key: NAME+HASH.
+func (l *Log) Witnessed() map[string]int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	entries := map[string]int64{}
+	for _, w := range l.keys.witnesses {
+		var signed int64
+		for _, c := range l.cosigned { // the newest last
+			if c.signedBy(w) {
+				signed = c.N
+			}
+		}
+		entries[fmt.Sprintf("%s+%08x", w.Name(), w.KeyHash())] = signed
+	}
+	return entries
+}
+
 // CosignPath is where a witness sends what it has signed, below the log's URL.
 const CosignPath = "cosigned"
 
