@@ -120,7 +120,7 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	run := &Run{Trust: q.Trust, Unit: Client, Liars: q.Liars, smooth: q.Smooth}
 	q.Mechanism = q.resolved()
 	if IsSum(q.Mechanism) && q.Epsilon == 0 {
-		q.Budget = cmp.Or(q.Budget, 1)
+		q.Budget = cmp.Or(q.Budget, q.Trust.DefaultBudget())
 	}
 	if q.Records > 0 {
 		run.Unit, q.PerClient = Record, 1
@@ -282,10 +282,7 @@ func (run *Run) schedule(ctx context.Context, q Request) error {
 	case q.Epsilon > 0:
 		t.Epsilon = 0 // the budget ends the run
 	case q.Budget == 0:
-		run.Budget = 1
-		if run.Trust == Nobody { // one that needs nobody's help is larger
-			run.Budget = 4
-		}
+		run.Budget = run.Trust.DefaultBudget()
 		t.Epsilon = run.Budget
 	}
 	if q.Cohort > 0 { // the plan is for those clients that take part

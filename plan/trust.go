@@ -110,6 +110,15 @@ func (t Trust) planned() bool { return t != Server }
 // Local says that a budget is the ε of what a client sends, whoever reads it. Otherwise it is central.
 func (t Trust) Local() bool { return t == Nobody || t == OwnSite }
 
+// DefaultBudget is the ε of a run for which none is asked: 4 where nobody is trusted, since noise that every client adds alone needs a larger one, and 1
+// otherwise.
+func (t Trust) DefaultBudget() float64 {
+	if t == Nobody {
+		return 4
+	}
+	return 1
+}
+
 // describe is the budget in words.
 func (t Trust) describe(budget float64) string {
 	kind := "central"

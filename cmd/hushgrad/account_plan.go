@@ -284,9 +284,10 @@ func (q *planFlags) noisy(ctx context.Context, std command.Streams, question pla
 	if q.task.dim == 0 {
 		refused = fmt.Errorf("%w. The model is one of pictures. A table's model is planned by go run ./examples/tabular --explain, and another one by --dim, --l1 and --l2", refused)
 	}
-	if question.Epsilon != 0 || question.Budget == 0 {
+	if question.Epsilon != 0 {
 		return refused
 	}
+	question.Budget = cmp.Or(question.Budget, question.Trust.DefaultBudget())
 	rows, err := question.Compare(ctx)
 	if err != nil {
 		return errors.Join(refused, err)

@@ -86,7 +86,7 @@ func TestAccountPlanIsTheDemosPlan(t *testing.T) {
 // A plan that is refused says which model it is of, and what the budget is worth with every trust.
 func TestARefusedPlanComparesTrusts(t *testing.T) {
 	var out, notes strings.Builder
-	args := []string{"account", "plan", "--clients", "600", "--budget", "1", "--rounds", "3", "-o", "json"}
+	args := []string{"account", "plan", "--clients", "100", "--rounds", "3", "-o", "json"}
 	code := call(t.Context(), args, &out, &notes)
 	var got compared
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || code != 1 || !strings.Contains(notes.String(), "more noise than signal") || !strings.Contains(notes.String(), "one of pictures") {

@@ -5,6 +5,7 @@ two classes change predict, gradients and share, and the answers that check take
 """
 
 import numpy as np
+from hushgrad import InvalidParameter
 
 INPUTS = 8
 DIM = 2 * INPUTS + 1
@@ -16,7 +17,7 @@ def check(whose: str, x: np.ndarray, y: np.ndarray) -> None:
     A run that is not a simulation cannot check: no client reveals its row.
     """
     if len(x) == 0 or np.shape(x) != (len(y), INPUTS):
-        raise ValueError(
+        raise InvalidParameter(
             f"{whose}: got the shapes {np.shape(x)} and {np.shape(y)}, "
             f"rule: must be (rows, {INPUTS}) and (rows,) with at least 1 row"
         )
@@ -26,7 +27,7 @@ def check(whose: str, x: np.ndarray, y: np.ndarray) -> None:
     ):
         if wrong.any():
             first = int(wrong.argmax())
-            raise ValueError(
+            raise InvalidParameter(
                 f"{whose}: got {int(wrong.sum())} of {len(y)} rows such as row {first}, "
                 f"{x[first]} with the answer {y[first]}, rule: must have {what}"
             )

@@ -25,10 +25,10 @@ def test_a_run_learns(trust: str, clients: int, budget: float) -> None:
 
 
 def test_a_noisy_run_is_forced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The refusal names the flag that trains all the same, and the flag does."""
+    """The refusal is one line that names the flag that trains all the same, and the flag does."""
     few = ["train.py", "--clients", "50", "--budget", "0.1"]
     monkeypatch.setattr("sys.argv", few)
-    with pytest.raises(ValueError, match=r"--force.*public_examples"):
+    with pytest.raises(SystemExit, match=r"^train.py: .*--force.*public_examples"):
         train.main()
     monkeypatch.setattr("sys.argv", [*few, "--force"])
     train.main()

@@ -8,7 +8,7 @@ its data.
 import argparse
 
 import numpy as np
-from hushgrad import NoiseAboveSignal, Plan, Policy, Round, plan
+from hushgrad import HushgradError, NoiseAboveSignal, Plan, Policy, Round, plan
 
 import model
 
@@ -92,7 +92,10 @@ def main() -> None:
         "--force", action="store_true", help="train where the noise is above the signal, too"
     )
     given = flags.parse_args()
-    _, run = train(given.clients, given.trust, given.budget, given.force)
+    try:
+        _, run = train(given.clients, given.trust, given.budget, given.force)
+    except HushgradError as error:
+        raise SystemExit(f"{flags.prog}: {error}") from None
     cost = run.promise
     print(
         f"\nlocal privacy    ε = {cost.epsilon_local_total:.4g} for all {cost.participations} "
