@@ -113,10 +113,10 @@ func (run *Run) refuse(by float64, because string) error {
 		ways = append(ways, fmt.Sprintf("ε = %s", roundUp(budget*by)))
 	}
 	if d := float64(run.Dim) / (by * by); d >= leastCoordinates {
-		ways = append(ways, fmt.Sprintf("%d coordinates", int(d)))
+		ways = append(ways, fmt.Sprintf("a model with %d coordinates", int(d)))
 	}
 	if next := trustAfter(run.Trust); next != "" {
-		ways = append(ways, fmt.Sprintf("perhaps another trust (%s, in a program that has it)", next))
+		ways = append(ways, fmt.Sprintf("perhaps the trust %s", next))
 	}
 	if run.Records == 0 && run.Clients <= mostSites {
 		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))

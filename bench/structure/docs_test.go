@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,17 +40,17 @@ func pages(t *testing.T) map[string]string {
 	return out
 }
 
-// testNames returns the names of all tests, fuzz targets, benchmarks and examples.
-func testNames(t *testing.T) map[string]bool {
+// testNames returns the folders of all tests, fuzz targets, benchmarks and examples, by their names.
+func testNames(t *testing.T) map[string][]string {
 	t.Helper()
-	names, declared := map[string]bool{}, regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`)
+	names, declared := map[string][]string{}, regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		code, err := os.ReadFile(path)
 		for _, m := range declared.FindAllStringSubmatch(string(code), -1) {
-			names[m[1]] = true
+			names[m[1]] = append(names[m[1]], filepath.ToSlash(filepath.Dir(path)))
 		}
 		return err
 	})
@@ -59,7 +60,7 @@ func testNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// A page that says that a test proves something names a test that there is.
+// A page that says that a test proves something names a test that there is, and in the package that it names.
 func TestTestsNamedOnPagesExist(t *testing.T) {
 	names, mentioned := testNames(t), 0
 	for page, text := range pages(t) {
@@ -67,8 +68,15 @@ func TestTestsNamedOnPagesExist(t *testing.T) {
 			continue // it names what there was
 		}
 		for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`).FindAllString(text, -1) {
-			if mentioned++; !names[name] {
+			if mentioned++; names[name] == nil {
 				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
+		for _, m := range regexp.MustCompile("`([a-z][\\w/]*)`((?:,? (?:and )?`Test\\w+`)+)").FindAllStringSubmatch(text, -1) {
+			for _, name := range regexp.MustCompile(`Test\w+`).FindAllString(m[2], -1) {
+				if !slices.ContainsFunc(names[name], func(folder string) bool { return strings.HasSuffix(folder, "/"+m[1]) }) {
+					t.Errorf("%s says that package %s has %s, which is in %v", page, m[1], name, names[name])
+				}
 			}
 		}
 	}
