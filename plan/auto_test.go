@@ -32,7 +32,7 @@ func TestExamplesThatAreTooEasyDoNotChooseTheMechanism(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for budget, want := range map[float64]string{0.1: privunit.Name, 2: coco.Name} {
+	for budget, want := range map[float64]string{0.1: privunit.Name, 1: coco.Name} {
 		q := Request{
 			Mechanism: mechanisms.Auto, Trust: Shuffler, Dim: examples.Dim(), Clients: 6000, Rounds: 1, Budget: budget, Delta: 1e-6, Examples: examples,
 		}

@@ -23,7 +23,7 @@ func (s *Schedule) compare(ctx context.Context, f *search, chosen design, d Dema
 		return err
 	}
 	mse, err := chosen.MSE(p)
-	s.NoiseOfFour = math.Sqrt(mse/float64(d.Dim)/float64(reports*s.Cohort)/float64(s.Rounds)) * s.Scale
+	s.NoiseOfFour = math.Sqrt((mse*s.Scale*s.Scale + s.Considered[0].shape.ternary()) / float64(d.Dim) / float64(reports*s.Cohort) / float64(s.Rounds))
 	return err
 }
 

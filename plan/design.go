@@ -74,6 +74,19 @@ func (s shape) length(c design) float64 {
 	return s.scale * math.Sqrt(float64(s.sparsity))
 }
 
+// ternary is the variance of a client's ternary vector, see kept, and 0 without a sample, where the shape is the ternary vector's own.
+func (s shape) ternary() float64 {
+	if s.kept == nil {
+		return 0
+	}
+	return s.kept.ternary
+}
+
+// noise is the standard error of a coordinate of a round's mean under a plan, in units of the gradient.
+func (s shape) noise(p Plan, dim int) float64 {
+	return math.Sqrt(p.Error*p.Error*s.scale*s.scale + s.ternary()/float64(dim*p.Cohort))
+}
+
 // clips are tried as shares of the mean norm of public gradients. Where gradients at the first model have the norm that
 // is clipped to, later ones are shorter: smaller clips win, and the smallest one whose loss is nearly the least is
 // taken.
@@ -169,7 +182,7 @@ func (t Training) best(c design, d Demand) (best shape, err error) {
 			err = failed
 			continue
 		}
-		loss := mse*one.scale*one.scale/reports + shift*shift
+		loss := (mse*one.scale*one.scale+one.ternary())/reports + shift*shift
 		if one.kept != nil {
 			loss = t.Public.loss(*one.kept, loss)
 		}

@@ -134,13 +134,13 @@ gradient that the clip leaves. privunit has t candidates, of which s are likely:
 	fmt.Fprintf(table, "  mechanism\tt\ts\treports\tcohort\tlocal ε\tcentral\terror of\terror of\tslope\n  \t\t\t\t\tof each\tε of all\ta round\tthe run\n")
 	for _, a := range s.Considered {
 		fmt.Fprintf(table, "  %s\t%d\t%d\t%d\t%d\t%s\t%s\t%.3g\t%.3g\t%s\n",
-			a.Mechanism, a.Slots, a.Sparsity, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.Error*a.Scale, a.NoiseOfRun, share(a.Slope))
+			a.Mechanism, a.Slots, a.Sparsity, a.Participations, a.Cohort, above(a.EpsilonLocal), above(a.EpsilonCentral), a.shape.noise(a.Plan, run.Dim), a.NoiseOfRun, share(a.Slope))
 	}
 	fmt.Fprintln(table)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	said := append(s.choices(), run.Outlook.words()...)
+	said := append(s.choices(run.Dim), run.Outlook.words()...)
 	if run.doubled {
 		said = append(said, fmt.Sprintf("%d rounds: of %d to %d, doubled as long as that takes a tenth of the run's noise away.", run.Rounds, leastRounds, mostRounds))
 	}
@@ -206,11 +206,12 @@ func paragraphs(w io.Writer, texts ...string) error {
 }
 
 // choices are what the number of slots costs and buys, and what more reports would.
-func (s *Schedule) choices() (texts []string) {
+func (s *Schedule) choices(dim int) (texts []string) {
+	one := s.Considered[0].shape
 	if f := s.FewerSlots; f != nil {
 		texts = append(texts, fmt.Sprintf(`a larger local ε: %s instead of %s. t = %d slots take it and have an error of %.3g in a round. The number of
 slots that is best for its own ε, %d with %s, has %.3g at the same central ε. --max-epsilon limits the local ε.`,
-			above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, s.Error*s.Scale, f.Slots, f.Mechanism, f.Error*s.Scale))
+			above(s.EpsilonLocal), above(f.EpsilonLocal), s.Slots, one.noise(s.Plan, dim), f.Slots, f.Mechanism, one.noise(*f, dim)))
 	}
 	if s.NoiseOfFour != 0 {
 		texts = append(texts, fmt.Sprintf(`one report of a client at a time: four, each with its share of the budget, would have an error of the run of about

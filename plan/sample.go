@@ -61,6 +61,9 @@ type kept struct {
 	square float64 // squared norm of the mean of clipped gradients
 	along  float64 // product of the mean of clipped gradients and the mean gradient
 	length float64 // mean L2 norm of clipped gradients
+	// ternary is the variance of a client's ternary vector around its clipped gradient, summed over the coordinates: an entry ±τ is drawn
+	// with the probability |g|/τ. It is 0 where whole gradients are reported.
+	ternary float64
 }
 
 // clipping is how a mechanism shortens gradients: each coordinate is cut at top, where there is one, and then all are multiplied
@@ -106,19 +109,22 @@ func (c clipping) factor(length float64) float64 {
 // products of a row with itself: they have the expectation that means of endless rows have.
 func (s *Sample) left(c clipping) (kept, []float64) {
 	mean, cut := make([]float64, len(s.rows[0])), make([]float64, len(s.rows[0]))
-	var own, beside, length float64
+	var own, beside, length, ternary float64
 	for _, row := range s.rows {
 		copy(cut, row)
 		c.apply(cut)
 		floats.Add(mean, cut)
 		square := floats.Dot(cut, cut)
 		own += square
+		if c.top > 0 {
+			ternary += max(0, c.top*floats.Norm(cut, 1)-square)
+		}
 		length += math.Sqrt(square)
 		beside += floats.Dot(cut, row)
 	}
 	n := float64(len(s.rows))
 	pairs := n * (n - 1)
-	k := kept{square: (floats.Dot(mean, mean) - own) / pairs, length: length / n}
+	k := kept{square: (floats.Dot(mean, mean) - own) / pairs, length: length / n, ternary: ternary / n}
 	if s.mean != nil {
 		k.along = (n*floats.Dot(mean, s.mean) - beside) / pairs
 	} else {

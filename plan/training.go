@@ -92,7 +92,7 @@ type Alternative struct {
 	Plan
 	Participations int `json:"participations"`
 	// NoiseOfRun is the standard error of a coordinate of the mean over all rounds, in
-	// units of the gradient: what the planner makes small.
+	// units of the gradient: what the planner makes small. With a public sample it has what ternary vectors are off clipped gradients, too.
 	NoiseOfRun float64 `json:"noise_of_run"`
 	// Shift is the most by which Training.Liars move the mean, an L2 norm in units of the gradient.
 	Shift float64 `json:"shift"`
@@ -113,7 +113,7 @@ type Alternative struct {
 // with fills in what the shape, the noise and liars make of the public sample.
 func (a *Alternative) with(one shape, t Training) {
 	a.shape, a.Sparsity, a.Scale = one, one.sparsity, one.scale
-	a.NoiseOfRun = a.Error * one.scale / math.Sqrt(float64(t.Rounds))
+	a.NoiseOfRun = one.noise(a.Plan, t.Dim) / math.Sqrt(float64(t.Rounds))
 	noise := a.NoiseOfRun*a.NoiseOfRun*float64(t.Dim) + a.Shift*a.Shift
 	a.square = noise
 	if one.kept == nil {
@@ -256,7 +256,7 @@ func (t Training) Schedule(ctx context.Context) (*Schedule, error) {
 	order(kept)
 	best := kept[0]
 	chosen := mechanisms[slices.IndexFunc(mechanisms, func(c design) bool { return c.Name() == best.Mechanism })]
-	noise := best.Error * best.Scale
+	noise := best.NoiseOfRun * math.Sqrt(float64(t.Rounds))
 	out := &Schedule{
 		Plan: best.Plan, Rounds: t.Rounds, Participations: best.Participations, Sparsity: best.Sparsity, Scale: best.Scale,
 		Noise: noise, Considered: kept, rule: stepsFor(t.Centred),

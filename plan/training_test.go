@@ -46,7 +46,7 @@ func TestSchedulesTakePartOften(t *testing.T) {
 	if len(s.Considered) != 12 || !ways[1] || !ways[3] || !ways[9] {
 		t.Errorf("%d ways: %v", len(s.Considered), ways)
 	}
-	if want := s.Error * s.Scale; s.Noise != want || math.Abs(s.Scale*float64(s.Sparsity)-6) > 1e-12 {
+	if want := s.Error * s.Scale; math.Abs(s.Noise-want) > 1e-12*want || math.Abs(s.Scale*float64(s.Sparsity)-6) > 1e-12 {
 		t.Errorf("noise %g, want %g; τ·s = %g, want 6", s.Noise, want, s.Scale*float64(s.Sparsity))
 	}
 

@@ -46,7 +46,7 @@ func (t *task) validate() error {
 	case t.perClient < 0 || t.perClient > fl.MaxReports:
 		return fl.Invalid("--per-client", t.perClient, "must be in [0, %d]", fl.MaxReports)
 	case own && (t.l1 == 0 || t.l2 == 0):
-		return fl.Invalid("--dim", t.dim, "needs --l1 and --l2: the mean L1 and L2 norms of a gradient of this model, on public data. The norms with --features are of another model")
+		return fl.Invalid("--dim", t.dim, "needs --l1 and --l2: the mean L1 and L2 norms of a gradient of this model, on public data. The norms with --features are of another model, and go run ./examples/tabular --explain plans a table's")
 	case !own && (t.l1 != 0 || t.l2 != 0):
 		return fl.Invalid("--l1 and --l2", fmt.Sprintf("%g and %g", t.l1, t.l2), "need --dim: norms are of gradients of one length")
 	case own:

@@ -25,7 +25,7 @@ type Bar struct {
 	bar         *progressbar.ProgressBar // nil until there is something to count, and again when all is counted
 
 	now           func() time.Time
-	began, spoken time.Time // of the bar, and when a line was last written
+	first, spoken time.Time // when the bar's first step was done, and when a line was last written
 	before        int       // steps done before this bar
 }
 
@@ -64,8 +64,7 @@ func (p *Bar) Grow(n int) {
 		p.bar.AddMax(n)
 		return
 	}
-	p.began, p.before = p.now(), p.done
-	p.spoken = p.began
+	p.spoken, p.before = p.now(), p.done
 	// A bar that was full once stays full, so that later steps need a new one.
 	p.bar = progressbar.NewOptions(p.total-p.done,
 		progressbar.OptionSetWriter(p.w),
@@ -95,16 +94,24 @@ func (p *Bar) Step() {
 		p.bar = nil
 		return
 	}
-	if now := p.now(); !p.visible && now.Sub(p.spoken) >= between {
+	now := p.now()
+	if p.done == p.before+1 {
+		p.first = now
+	}
+	if !p.visible && now.Sub(p.spoken) >= between {
 		p.spoken = now
-		p.say(now.Sub(p.began))
+		p.say(now.Sub(p.first))
 	}
 }
 
-// say writes a line after the time that this bar took.
+// say writes a line. What came before the first step, such as starting processes, says nothing of the others: taken is the time since then.
 func (p *Bar) say(taken time.Duration) {
-	left := time.Duration(float64(taken) * float64(p.total-p.done) / float64(p.done-p.before))
-	fmt.Fprintf(p.w, "%s: %d of %d, about %s left\n", cmp.Or(p.description, "working"), p.done-p.before, p.total-p.before, left.Round(time.Second))
+	done, left := p.done-p.before, ""
+	if done > 1 {
+		each := float64(taken) / float64(done-1)
+		left = fmt.Sprintf(", about %s left", time.Duration(each*float64(p.total-p.done)).Round(time.Second))
+	}
+	fmt.Fprintf(p.w, "%s: %d of %d%s\n", cmp.Or(p.description, "working"), done, p.total-p.before, left)
 }
 
 // Close erases the bar, to make room for results. What is announced later makes a

@@ -91,7 +91,7 @@ func TestLinesWhereThereIsNoTerminal(t *testing.T) {
 	step(3 * time.Second)
 	step(time.Second)
 	step(9 * time.Second)
-	if got, want := out.String(), "table 3: 3 of 10, about 28s left\ntable 3: 5 of 10, about 22s left\n"; got != want {
+	if got, want := out.String(), "table 3: 3 of 10, about 28s left\ntable 3: 5 of 10, about 23s left\n"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}
 	out.Reset()
@@ -100,6 +100,13 @@ func TestLinesWhereThereIsNoTerminal(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "\n"); got != 4 {
 		t.Errorf("%d lines for the rest, want none for the last step:\n%s", got, out.String())
+	}
+	p.Describe("shares")
+	out.Reset()
+	p.Grow(100_000) // processes are started before the first step
+	step(30 * time.Second)
+	if got := out.String(); got != "shares: 1 of 100000\n" {
+		t.Errorf("after the first step alone it wrote %q", got)
 	}
 }
 

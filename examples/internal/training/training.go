@@ -68,7 +68,7 @@ type Outcome struct {
 }
 
 // lostNote is printed where Outcome.Lost is true. Weak signals of many rounds add up to a model, too, so it does not say that nothing was learned.
-const lostNote = "The means of the first and of the last rounds cannot be distinguished from their noise: the run may have learned little or nothing. More %ss, a larger --budget or fewer parameters help."
+const lostNote = "The means of the first and of the last rounds cannot be distinguished from their noise: the run may have learned little or nothing. More %ss or fewer parameters help, and most often a larger --budget."
 
 // alarmNote is printed once, below the first round with an alarm.
 const alarmNote = `       alarm: clients lie. Coordinates at which more reports agree than honest
