@@ -87,7 +87,7 @@ func buildRelease(t *testing.T, dir, version string, env ...string) []byte {
 		t.Fatal("no build of ./cmd/hushgrad in .goreleaser.yaml")
 	}
 	program := filepath.Join(t.TempDir(), "hushgrad")
-	args := append([]string{"build", "-buildvcs=false", "-o", program, "-ldflags", strings.ReplaceAll(said[3], "{{ .Version }}", version)}, strings.Split(said[2], ", ")...)
+	args := append([]string{"build", "-buildvcs=false", "-o", program, "-ldflags", strings.ReplaceAll(said[3], "{{ .Version }}", version)}, strings.Split(strings.ReplaceAll(said[2], `"`, ""), ", ")...)
 	build := exec.Command("go", append(args, "./cmd/hushgrad")...)
 	build.Dir, build.Env = dir, append(os.Environ(), strings.Split(said[1], ", ")...)
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} { // which follow HOME
