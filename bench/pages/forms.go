@@ -121,7 +121,7 @@ var forms = map[string]form{
 		keep: func(row map[string]any) bool { return row["measure"] == "95 % quantile" },
 	},
 	"federation": {
-		about: "Test accuracy against the ε of all reports of a client, for whom the clients trust",
+		about: "Test accuracy against the ε of all reports of a client, with a curve for each party that clients may trust",
 		x:     "budget", xLabel: "ε of all of a client's reports", logX: true, ys: []axis{{"accuracy", "test accuracy"}}, low: "low", high: "high",
 		curves: func(row map[string]any) line {
 			return line{name: map[any]string{"nobody": "nobody is trusted", "shuffler": "a shuffler is trusted"}[row["trust"]], kind: simulated}
