@@ -34,25 +34,7 @@ func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
 			}
 			rng, grad, squares := rand.New(rand.NewChaCha8([32]byte{5})), make([]float64, c.dim), 0.
 			for i := range c.rounds {
-				m, err := fl.Open(planned.Round("r", [32]byte{1, byte(i), byte(i >> 8)}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				all := m.NewAggregator()
-				for range clients {
-					report, err := m.Encode(nil, grad, rng)
-					if err == nil {
-						err = all.Add(report)
-					}
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
-				e, err := all.Estimate()
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, v := range e.Mean().Value {
+				for _, v := range meanOfRound(t, planned, i, slices.Repeat([][]float64{grad}, clients), rng) {
 					squares += v * v
 				}
 			}
@@ -65,6 +47,30 @@ func TestAWholeRunHasNearlyTheNoiseOfATrustedServer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// meanOfRound is the estimate of a round's mean: round i of a run, with a report of each row.
+func meanOfRound(t *testing.T, run *Run, i int, rows [][]float64, rng *rand.Rand) []float64 {
+	t.Helper()
+	m, err := fl.Open(run.Round("r", [32]byte{1, byte(i), byte(i >> 8)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := m.NewAggregator()
+	for _, row := range rows {
+		report, err := m.Encode(nil, row, rng)
+		if err == nil {
+			err = all.Add(report)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := all.Estimate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Mean().Value
 }
 
 // The noise of a sparse run has what ternary vectors are off the clipped gradients, which is nearly all of it at a large ε. Measured: the mean of 300·8
@@ -99,25 +105,7 @@ func TestSparseNoiseIsThatOfTernaryVectors(t *testing.T) {
 	}
 	squares := 0.
 	for i := range rounds {
-		m, err := fl.Open(run.Round("r", [32]byte{1, byte(i), byte(i >> 8)}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := m.NewAggregator()
-		for _, row := range rows {
-			report, err := m.Encode(nil, row, rng)
-			if err == nil {
-				err = all.Add(report)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		e, err := all.Estimate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, v := range e.Mean().Value {
+		for j, v := range meanOfRound(t, run, i, rows, rng) {
 			squares += (v - mean[j]) * (v - mean[j])
 		}
 	}

@@ -12,8 +12,7 @@ import (
 // shows waits until the figures of a process have all of want.
 func shows(t *testing.T, out *log, want ...string) {
 	t.Helper()
-	out.waitFor(t, "msg=monitoring")
-	base := "http://" + regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(out.String())[1]
+	base := "http://" + out.monitor(t)
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		_, text := page(t, http.DefaultClient, base+"/metrics")
 		missing := ""

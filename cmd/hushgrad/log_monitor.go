@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	flag "github.com/spf13/pflag"
 	"google.golang.org/grpc"
@@ -64,6 +65,8 @@ type logWatcher struct {
 	story  translog.Story
 	recent []string // the newest rounds
 	found  map[string]bool
+
+	findings prometheus.Gauge // as many as found has, for other goroutines
 }
 
 func (m *logMonitorFlags) run(ctx context.Context, std command.Streams) error {
@@ -75,7 +78,10 @@ func (m *logMonitorFlags) run(ctx context.Context, std command.Streams) error {
 	if w.last, err = m.following.last(keys); err != nil {
 		return asFailure(err)
 	}
-	err = m.follow(ctx, std.Err, func() error { return asFailure(w.look(ctx)) })
+	w.findings = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "hushgrad_log_findings", Help: "What the monitor has found that contradicts the log, or is not in it: 0 while all is well.",
+	})
+	err = m.follow(ctx, std.Err, func() error { return asFailure(w.look(ctx)) }, w.findings)
 	if err == nil && len(w.found) > 0 {
 		err = fmt.Errorf("%w: %d times", errFound, len(w.found))
 	}
@@ -87,7 +93,7 @@ func (w *logWatcher) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !w.found[text] && len(w.found) < maxFound {
 		w.found[text] = true
-		w.findings.Add(1)
+		w.findings.Inc()
 		fmt.Fprintf(w.std.Err, "found: %s\n", text)
 	}
 }
@@ -133,7 +139,7 @@ func (w *logWatcher) catchUp(ctx context.Context) error {
 			return nil // an old copy
 		}
 	}
-	w.entries.Store(c.N)
+	w.checked.Set(float64(c.N))
 	for entry, err := range w.reader.Entries(ctx, c, w.read) {
 		if err != nil {
 			return err

@@ -28,8 +28,7 @@ type following struct {
 	once       bool
 	monitoring monitoring
 
-	entries  atomic.Int64 // of the newest checkpoint that continues what was seen before
-	findings atomic.Int64
+	checked prometheus.Gauge
 }
 
 func (w *following) bind(f *flag.FlagSet) {
@@ -94,28 +93,18 @@ func (w *following) keep(ctx context.Context, c translog.Checkpoint) error {
 
 var errNotLooked = errors.New("the log has not answered yet")
 
-// figures are what a follower says of itself.
-func (w *following) figures() *prometheus.Registry {
-	r := w.monitoring.registry()
-	for _, f := range []struct {
-		name, help string
-		value      *atomic.Int64
-	}{
-		{"hushgrad_log_checked_entries", "Entries of the newest checkpoint of the log that continues what was seen before.", &w.entries},
-		{"hushgrad_log_findings", "What a monitor has found that contradicts the log, or is not in it: 0 while all is well.", &w.findings},
-	} {
-		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, func() float64 { return float64(f.value.Load()) }))
-	}
-	return r
-}
-
 // follow looks again and again until ctx ends, or look says that the log cannot be followed. A log that does
-// not answer is tried again.
-func (w *following) follow(ctx context.Context, notes io.Writer, look func() error) error {
+// not answer is tried again. figures are shown beside the usual ones.
+func (w *following) follow(ctx context.Context, notes io.Writer, look func() error, figures ...prometheus.Collector) error {
+	w.checked = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "hushgrad_log_checked_entries", Help: "Entries of the newest checkpoint of the log that continues what was seen before.",
+	})
+	shown := w.monitoring.registry()
+	shown.MustRegister(append(figures, w.checked)...)
 	var answer atomic.Pointer[error] // of the newest look
 	answer.Store(&errNotLooked)
 	speaker := logging{format: textOutput}
-	m, err := w.monitoring.listen(w.figures(), func() error { return *answer.Load() }, nil, speaker.logger(notes))
+	m, err := w.monitoring.listen(shown, func() error { return *answer.Load() }, nil, speaker.logger(notes))
 	if err != nil {
 		return err
 	}
@@ -204,7 +193,7 @@ func (w *logWitnessFlags) look(ctx context.Context, witness *translog.Witness, r
 			return nil // an old copy
 		}
 	}
-	w.entries.Store(c.N)
+	w.checked.Set(float64(c.N))
 	if witness.Keys.Witnessed(c) == nil {
 		return nil
 	}

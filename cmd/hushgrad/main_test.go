@@ -153,6 +153,13 @@ func (l *log) waitFor(t *testing.T, text string) {
 	}
 }
 
+// monitor waits until the process is watched, and returns the address of --metrics-listen.
+func (l *log) monitor(t *testing.T) string {
+	t.Helper()
+	l.waitFor(t, "msg=monitoring")
+	return regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(l.String())[1]
+}
+
 // run starts hushgrad serve and returns the addresses it answers on, in either
 // order.
 func run(t *testing.T, args ...string) []string {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,16 +25,7 @@ func monitored(t *testing.T, args ...string) (monitor string, addresses []string
 	t.Helper()
 	var out log
 	addresses = runLogging(t, &out, append([]string{"--metrics-listen", "127.0.0.1:0"}, args...)...)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		out.mu.Lock()
-		found := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(out.text.String())
-		out.mu.Unlock()
-		if found != nil {
-			return found[1], addresses
-		}
-	}
-	t.Fatal("there is no monitor")
-	return "", nil
+	return out.monitor(t), addresses
 }
 
 // page returns the status and the text of a page.

@@ -115,8 +115,7 @@ func TestPrometheusReadsTheServices(t *testing.T) {
 	text = regexp.MustCompile(`(?m)^      # (-|  labels)`).ReplaceAllString(text, "      $1") // what runs on some machines only
 	roles := map[string]*log{"7121": server, "7127": shuffler, "7126": issuer, "7131": relay, "7132": witness, "7133": watcher}
 	for port, role := range roles {
-		role.waitFor(t, "msg=monitoring")
-		address := regexp.MustCompile(`msg=monitoring address=(\S+)`).FindStringSubmatch(role.String())[1]
+		address := role.monitor(t)
 		if text = strings.Replace(text, "127.0.0.1:"+port, address, 1); !strings.Contains(text, address) {
 			t.Fatalf("prometheus.yml has no port %s", port)
 		}
