@@ -115,37 +115,44 @@ func TestTheResultIsThatOfAggregate(t *testing.T) {
 	}
 	var memory []int64
 	for _, clients := range sizes {
-		round, files := fleet(t, clients)
-		out := filepath.Join(t.TempDir(), "out")
-		began := time.Now()
-		stdout, stderr, code, most := call(t, beamProgram, append([]string{"--round", round, "--out", out}, files...)...)
-		if want := fmt.Sprintf("fleet: %d reports, in %s/fleet\n", clients, out); code != 0 || stdout != want || stderr != "" {
-			t.Fatalf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, want)
-		}
-		t.Logf("%d reports on Prism: %v, largest memory %d MiB", clients, time.Since(began).Round(time.Millisecond), most>>20)
-		memory = append(memory, most)
-		want := filepath.Join(t.TempDir(), "want")
-		began = time.Now()
-		if _, stderr, code, most = call(t, hushgradProgram, append([]string{"aggregate", "--round", round, "--out", want}, files...)...); code != 0 {
-			t.Fatal(stderr)
-		}
-		t.Logf("%d reports by hushgrad aggregate: %v, largest memory %d MiB", clients, time.Since(began).Round(time.Millisecond), most>>20)
-		entries, err := os.ReadDir(want)
-		if err != nil || len(entries) != 6 {
-			t.Fatalf("%v, error %v", entries, err)
-		}
-		for _, e := range entries {
-			a, errA := os.ReadFile(filepath.Join(want, e.Name()))
-			b, errB := os.ReadFile(filepath.Join(out, "fleet", e.Name()))
-			if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
-				t.Errorf("%d reports, %s: other bytes, or error %v", clients, e.Name(), err)
-			}
-		}
+		memory = append(memory, compare(t, "Prism", clients))
 	}
 	// 9·10^6 reports more, each with its 6 bytes in a slice of 24, would be 270 MB.
 	if grown := memory[len(memory)-1] - memory[0]; grown > 100<<20 {
 		t.Errorf("the memory grew by %d bytes", grown)
 	}
+}
+
+// compare estimates a round of many reports on a runner, which flags choose, and by hushgrad
+// aggregate. It reports files with other bytes, and returns the program's largest memory.
+func compare(t *testing.T, runner string, clients int, flags ...string) (memory int64) {
+	t.Helper()
+	round, files := fleet(t, clients)
+	out, want := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "want")
+	began := time.Now()
+	stdout, stderr, code, memory := call(t, beamProgram, append(append(flags, "--round", round, "--out", out), files...)...)
+	if want := fmt.Sprintf("fleet: %d reports, in %s/fleet\n", clients, out); code != 0 || stdout != want || stderr != "" {
+		t.Fatalf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, want)
+	}
+	t.Logf("%d reports on %s: %v, largest memory %d MiB", clients, runner, time.Since(began).Round(time.Millisecond), memory>>20)
+	began = time.Now()
+	_, stderr, code, most := call(t, hushgradProgram, append([]string{"aggregate", "--round", round, "--out", want}, files...)...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	t.Logf("%d reports by hushgrad aggregate: %v, largest memory %d MiB", clients, time.Since(began).Round(time.Millisecond), most>>20)
+	entries, err := os.ReadDir(want)
+	if err != nil || len(entries) != 6 {
+		t.Fatalf("%v, error %v", entries, err)
+	}
+	for _, e := range entries {
+		a, errA := os.ReadFile(filepath.Join(want, e.Name()))
+		b, errB := os.ReadFile(filepath.Join(out, "fleet", e.Name()))
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%d reports, %s: other bytes, or error %v", clients, e.Name(), err)
+		}
+	}
+	return memory
 }
 
 // Wrong calls end with 2, failures with 1, and both with one line.
@@ -205,22 +212,40 @@ func TestCommandErrors(t *testing.T) {
 
 // The example of docs/beam.md works as it stands there.
 func TestThePageRuns(t *testing.T) {
+	text := script(t, blocks(t, "TestThePageRuns", 1)[0])
+	if !strings.Contains(text, "week-12: 600 reports, in ") || !strings.Contains(text, "estimates.parquet\n") {
+		t.Errorf("printed\n%s", text)
+	}
+}
+
+// blocks returns the n blocks of commands in docs/beam.md that a test runs.
+func blocks(t *testing.T, test string, n int) (commands []string) {
+	t.Helper()
 	page, err := os.ReadFile("../docs/beam.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, marked := strings.Cut(string(page), "<!-- run by TestThePageRuns -->\n```sh\n")
-	script, _, ended := strings.Cut(rest, "```\n")
-	if !marked || !ended {
-		t.Fatal("the page has no example")
+	for _, rest := range strings.Split(string(page), "<!-- run by "+test+" -->\n```sh\n")[1:] {
+		text, _, _ := strings.Cut(rest, "```\n")
+		commands = append(commands, text)
 	}
+	if len(commands) != n {
+		t.Fatalf("the page has %d blocks for %s, want %d", len(commands), test, n)
+	}
+	return commands
+}
+
+// script runs commands in the repository's directory and returns what they printed.
+func script(t *testing.T, commands string) string {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
-	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
 	c.Dir = ".."
 	c.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "PATH="+filepath.Dir(hushgradProgram)+":"+os.Getenv("PATH"))
 	out, err := c.CombinedOutput()
-	if text := string(out); err != nil || !strings.Contains(text, "week-12: 600 reports, in ") || !strings.Contains(text, "estimates.parquet\n") {
-		t.Errorf("error %v, printed\n%s", err, out)
+	if err != nil {
+		t.Fatalf("%v, printed\n%s", err, out)
 	}
+	return string(out)
 }
