@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -141,32 +140,50 @@ func (a *aggregateFlags) validate(f *flag.FlagSet) error {
 const quietFor = 2 * time.Second
 
 // fetch asks a server for the estimate of a round. When it has waited for a while, it says for what.
-func (a *aggregateFlags) fetch(ctx context.Context, notes io.Writer) (*estimates.Table, error) {
+func (a *aggregateFlags) fetch(ctx context.Context, notes io.Writer) (e *estimates.Table, err error) {
 	conn, err := a.remote.dial()
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	operator := client.NewOperator(conn)
-	if a.close || a.wait {
-		var waiting sync.WaitGroup
-		ended := make(chan struct{})
-		defer waiting.Wait()
-		defer close(ended)
-		waiting.Go(func() {
-			select {
-			case <-ended:
-			case <-time.After(quietFor):
-				fmt.Fprintf(notes, "waiting for round %q to end. hushgrad rounds watch shows how many reports are in. A round with a shuffler ends when the shuffler has forwarded its reports, and shows 0 until then\n", a.round)
-			}
-		})
+	operator, server := client.NewOperator(conn), patience{notes: notes}
+	if !a.close && !a.wait {
+		return fetchEstimate(ctx, operator, a.round, false, a.keys)
+	}
+	var rounds []client.RoundStatus
+	err = server.call(ctx, func() (err error) {
+		rounds, err = operator.Rounds(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(rounds, func(r client.RoundStatus) bool { return r.Round.ID == a.round }); i >= 0 {
+		defer time.AfterFunc(quietFor, func() { fmt.Fprintln(notes, waitingFor(rounds[i].Round)) }).Stop()
 	}
 	if a.close {
-		if err := operator.CloseRound(ctx, a.round); err != nil {
+		err := server.call(ctx, func() error { return operator.CloseRound(ctx, a.round) })
+		if ctx.Err() != nil {
+			fmt.Fprintf(notes, "note: the server goes on closing round %q. The same command waits again, and hushgrad rounds abort %s ends it without an estimate\n", a.round, a.round)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return fetchEstimate(ctx, operator, a.round, a.wait, a.keys)
+	err = server.call(ctx, func() (err error) {
+		e, err = fetchEstimate(ctx, operator, a.round, a.wait, a.keys)
+		return err
+	})
+	return e, err
+}
+
+// waitingFor says what has to happen for a round to end.
+func waitingFor(r fl.Round) string {
+	if r.Shuffler == "" {
+		return fmt.Sprintf("waiting for round %q to end. hushgrad rounds watch shows how many reports are in", r.ID)
+	}
+	return fmt.Sprintf("waiting for the shuffler %s to forward the reports of round %q. It does so once it holds %d reports, or its own floor where this is more. "+
+		"The server sees none of them until then: hushgrad_shuffler_held_reports in the shuffler's metrics is their number, and its log has the floor", r.Shuffler, r.ID, r.MinReports)
 }
 
 // fetchEstimate asks for the estimate of a round, whose coordinates have names in the file keys.

@@ -115,6 +115,23 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 	if text := printed(t, "issue", "keys", "--server", keys, "--tls-ca", cert); strings.Count(text, "\n") != 1 {
 		t.Errorf("keys %q after the only one was dropped", text)
 	}
+
+	// A round with a shuffler that sends nothing: who waits is told for what, and what goes on after an interrupt.
+	operator = freeAddress(t)
+	run(t, "--operator-listen", operator, "--shuffler-listen", "127.0.0.1:0")
+	printed(t, "round", "--server", operator, "--id", "s", "--shuffler", "shuffler.example", "--dim", "4", "--epsilon", "5", "--min-reports", "7", "--param", "sparsity=2",
+		"--issuer-key", writeFile(t, dir, "s.pem", printed(t, "issue", "key", "--server", keys, "--tls-ca", cert, "--id", "s")))
+	ctx, interrupt := context.WithCancel(t.Context())
+	var said log
+	ended := make(chan int, 1)
+	go func() {
+		ended <- call(ctx, []string{"aggregate", "--server", operator, "--round", "s", "--close"}, io.Discard, &said)
+	}()
+	said.waitFor(t, `waiting for the shuffler shuffler.example to forward the reports of round "s". It does so once it holds 7 reports`)
+	interrupt()
+	if code := <-ended; code != 130 || !strings.Contains(said.String(), "note: the server goes on closing round \"s\"") || !strings.Contains(said.String(), "\nhushgrad aggregate: interrupted\n") {
+		t.Errorf("exit code %d: %s", code, said.String())
+	}
 }
 
 // From the shell: a client fetches the tokens of two rounds in one run, and reports in the second round when the issuer is gone.

@@ -112,18 +112,21 @@ func digestOf(t *testing.T, r fl.Round) [32]byte {
 	return d
 }
 
-// Who watches sees a server that was restarted again. A server that was never there is an error.
+// Who watches sees a server that was restarted again, and who waits for an estimate goes on to wait. A server that was
+// never there is an error.
 func TestRoundsWatchOutlivesTheServer(t *testing.T) {
 	t.Parallel()
-	clients, operator := freeAddress(t), freeAddress(t)
-	if text := refusal(t, "rounds", "watch", "--server", operator); !strings.Contains(text, "must be where it listens") {
-		t.Errorf("without a server: %q", text)
+	clients, operator, data := freeAddress(t), freeAddress(t), t.TempDir()
+	for _, args := range [][]string{{"rounds", "watch"}, {"aggregate", "--round", "before", "--wait"}, {"aggregate", "--round", "before", "--close"}} {
+		if text := refusal(t, append(args, "--server", operator)...); !strings.Contains(text, "must be where it listens") {
+			t.Errorf("%v without a server: %q", args, text)
+		}
 	}
 	serve := func() (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan int, 1)
 		go func() {
-			ended <- call(ctx, []string{"serve", "--data", "none", "--listen", clients, "--operator-listen", operator}, io.Discard, io.Discard)
+			ended <- call(ctx, []string{"serve", "--data", data, "--listen", clients, "--operator-listen", operator}, io.Discard, io.Discard)
 		}()
 		for end := time.Now().Add(30 * time.Second); try(t, []string{"rounds", "list", "--server", operator}) != nil; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -144,9 +147,20 @@ func TestRoundsWatchOutlivesTheServer(t *testing.T) {
 		done <- dispatch(ctx, []string{"rounds", "watch", "--server", operator, "--every", "100ms"}, command.Streams{Out: &out, Err: &notes})
 	}()
 	out.waitFor(t, "before open")
+	var waits log
+	waited := make(chan error, 1)
+	go func() {
+		waited <- dispatch(t.Context(), []string{"aggregate", "--server", operator, "--round", "before", "--wait"}, command.Streams{Out: io.Discard, Err: &waits})
+	}()
+	waits.waitFor(t, `waiting for round "before" to end`)
 	stop()
 	notes.waitFor(t, "note: no answer, trying again")
+	waits.waitFor(t, "note: no answer, trying again")
 	defer serve()()
+	do(t, "rounds", "abort", "--server", operator, "before")
+	if err := <-waited; err == nil || !strings.Contains(err.Error(), "aborted") {
+		t.Errorf("who waited for the estimate got %v", err)
+	}
 	do(t, "round", "--server", operator, "--id", "after", "--dim", "4", "--param", "sparsity=2")
 	out.waitFor(t, "after open")
 	end()

@@ -8,9 +8,6 @@ import (
 	"io"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/spf13/cobra"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -38,23 +35,19 @@ one line whenever a round changes: with -o json a message hushgrad.v1.RoundStatu
 	return c
 }
 
-// watch shows the rounds until ctx ends. A server that has answered may be away: it is restarted, or another
-// member of its cluster is to lead.
+// watch shows the rounds until ctx ends.
 func (v *view) watch(ctx context.Context, o *client.Operator, every time.Duration) error {
-	for answered, away := false, false; ; {
-		rounds, err := o.Rounds(ctx)
-		if err == nil {
-			answered, away = true, false
-			err = v.show(rounds)
-		}
+	for server := (patience{notes: v.notes}); ; {
+		err := server.call(ctx, func() error {
+			rounds, err := o.Rounds(ctx)
+			if err != nil {
+				return err
+			}
+			return v.show(rounds)
+		})
 		switch {
 		case ctx.Err() != nil:
 			return nil // this is how it ends
-		case answered && status.Code(err) == codes.Unavailable:
-			if !away {
-				fmt.Fprintf(v.notes, "note: no answer, trying again: %v\n", err)
-			}
-			away = true
 		case err != nil:
 			return err
 		}

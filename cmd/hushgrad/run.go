@@ -323,6 +323,6 @@ func (r *runFlags) run(ctx context.Context, std command.Streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	s := &schedule{runFlags: r, runState: state, std: std}
+	s := &schedule{runFlags: r, runState: state, std: std, patience: patience{notes: std.Err}}
 	return s.all(ctx)
 }

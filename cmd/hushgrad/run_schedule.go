@@ -28,8 +28,6 @@ const (
 	mostInARow = 3
 	// weightsFormat is trainer.WeightsFormat: clients read the model as they read the demo's.
 	weightsFormat = "application/x-npy"
-	// between is the time between two attempts to reach a server that is away.
-	between = time.Second
 )
 
 // schedule holds the rounds of a plan. What it has done is in its state before it does the next thing. Every call to the
@@ -37,11 +35,11 @@ const (
 type schedule struct {
 	*runFlags
 	*runState
+	patience
 	std      command.Streams
 	bar      *progress.Bar
 	operator *client.Operator
 	issuing  service.IssuerOperatorClient // nil: reports need no token
-	answered bool                         // by the server, at least once
 }
 
 // heldRound is what is printed of a round.
@@ -242,32 +240,6 @@ func (s *schedule) find(ctx context.Context, id string) (found client.RoundStatu
 		return nil
 	})
 	return found, err
-}
-
-// call calls a server until it answers. A server that has never answered is likely another one.
-func (s *schedule) call(ctx context.Context, do func() error) error {
-	for noted := false; ; {
-		err := do()
-		if ctx.Err() != nil {
-			return ctx.Err() // whatever was under way when it ended
-		}
-		if status.Code(err) != codes.Unavailable {
-			s.answered = s.answered || err == nil
-			return err
-		}
-		if !s.answered {
-			return err
-		}
-		if !noted {
-			fmt.Fprintf(s.std.Err, "note: no answer, trying again: %v\n", err)
-			noted = true
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(between):
-		}
-	}
 }
 
 // say prints a round.

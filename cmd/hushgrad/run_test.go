@@ -300,7 +300,7 @@ func TestARunGoesOnFromEveryCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		through := &crashing{conn, 0, last, lost, crash}
-		s := &schedule{runFlags: r, runState: state, std: command.Streams{Out: new(log), Err: new(log)}, operator: client.NewOperator(through)}
+		s := &schedule{runFlags: r, runState: state, std: command.Streams{Out: new(log), Err: new(log)}, patience: patience{notes: new(log)}, operator: client.NewOperator(through)}
 		err = s.hold(t.Context())
 		if closed := state.Close(); closed != nil {
 			t.Fatal(closed)
