@@ -34,6 +34,7 @@ bench: ## list the experiments
 
 build: ## the programs of a release, into bin
 	GOWORK=off CGO_ENABLED=0 go build -trimpath -tags grpcnotrace,noman -ldflags "-s -w" -o bin/ ./cmd/hushgrad ./cmd/hushgrad-draw
+	GOWORK=off CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w" -o bin/hushgrad-demo ./examples/mnist
 	GOWORK=off CGO_ENABLED=0 go build -C cmd/hushgrad-broker -trimpath -tags grpcnotrace -ldflags "-s -w" -o ../../bin/ .
 
 wheel: ## the Python package for this machine

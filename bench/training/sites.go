@@ -91,7 +91,7 @@ func (s sites) run(ctx context.Context, env experiment.Env) (*experiment.Result,
 	options := dataset.Options{Source: env.Data, Seed: env.Seed, TrainSize: s.records}
 	s.repeats = env.RepeatsOr(3)
 	if env.Quick {
-		options.TrainSize, options.TestSize, s.rounds, s.repeats = min(cmp.Or(s.records, 2400), 2400), 500, min(s.rounds, 3), env.RepeatsOr(1)
+		options.TrainSize, options.TestSize, s.rounds, s.repeats = cmp.Or(s.records, 2400), 500, min(s.rounds, 3), env.RepeatsOr(1)
 	}
 	data, err := dataset.Load(ctx, options)
 	if err != nil {

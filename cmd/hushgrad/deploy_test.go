@@ -103,7 +103,7 @@ func TestTheUnitsAreValidAndGuarded(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The binary is not installed here.
-		unit := writeFile(t, t.TempDir(), name, strings.ReplaceAll(string(text), "/usr/local/bin/hushgrad", "/bin/true"))
+		unit := writeFile(t, t.TempDir(), name, strings.ReplaceAll(string(text), "ExecStart=hushgrad ", "ExecStart=/bin/true "))
 		if out, err := exec.Command(analyze, "verify", unit).CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}

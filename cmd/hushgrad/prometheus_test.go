@@ -41,6 +41,24 @@ type board struct {
 	}
 }
 
+// docs/deploy.md lists the alerts in their order, with their severity.
+func TestThePageListsTheAlerts(t *testing.T) {
+	found := func(file, pattern string) (all []string) {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			all = append(all, m[1]+" "+m[2])
+		}
+		return all
+	}
+	alerts := found("deploy/alerts.yml", `- alert: (\w+)\n(?: {8}.*\n)*? {8}labels: \{severity: (\w+)\}`)
+	if listed := found("deploy.md", "\\| `(\\w+)` \\| (critical|warning) \\|"); len(alerts) < 10 || !slices.Equal(listed, alerts) {
+		t.Errorf("the page has %v, and the file %v", listed, alerts)
+	}
+}
+
 // An alert fires when it should, and is quiet otherwise.
 func TestAlertsFireWhenTheyShould(t *testing.T) {
 	promtool := tool(t, "promtool")

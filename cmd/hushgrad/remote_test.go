@@ -247,7 +247,7 @@ func TestRemoteCommandsRefuse(t *testing.T) {
 	// To wait is not refused: nobody closes the round, so the wait ends with its time.
 	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := dispatch(brief, []string{"aggregate", "--server", operator, "--round", "probe", "--wait"}, command.Streams{Out: io.Discard, Err: io.Discard}); err != context.DeadlineExceeded {
+	if err := dispatch(brief, []string{"aggregate", "--server", operator, "--round", "probe", "--wait"}, command.Streams{Out: io.Discard, Err: io.Discard}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("waiting for an open round: %v, want the context's error", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -27,7 +27,7 @@ from flower_messages import (
 from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Error, Message, RecordDict
 from flwr.serverapp.strategy import FedAdam, FedAvg, FedAvgM, FedYogi, Strategy
 
-from hushgrad import Aggregator, Policy, Round, _bridge
+from hushgrad import Aggregator, Policy, Round, _bridge, plan
 from hushgrad.flower import HushgradAggregation, HushgradMod, PlainReply
 
 
@@ -218,3 +218,9 @@ def test_the_summary_has_all_digits_of_the_budget(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("hushgrad.flower.aggregation.log.info", note)
     HushgradAggregation(FedAvg(), epsilon=4.5031138, scale=1, sparsity=2).summary()
     assert "ε = 4.5031138 for a report of a client" in logged[0]
+    assert "against everybody" in logged[1]
+    logged.clear()
+    shares = plan(clients=8, records=9_000, dim=30, l1=5, l2=1, budget=2)
+    HushgradAggregation.from_plan(shares).summary()
+    assert f"gaussian-site, ε = {shares.epsilon} for a report of a record" in logged[0]
+    assert "against everybody outside of its node" in logged[1]

@@ -20,7 +20,7 @@ var (
 	// ErrOtherExpiry: the round has a key that expires at another time.
 	ErrOtherExpiry = errors.New("the round has a key that expires at another time")
 	// ErrIssued: the client has had another message signed under this key.
-	ErrIssued = errors.New("the client has had its token")
+	ErrIssued = errors.New("the client has had its token for this round, and a report with it may count already")
 	// ErrBusy: too many calls are in progress, or another one of the same client.
 	ErrBusy = errors.New("busy")
 	// ErrLimit: there are too many keys.

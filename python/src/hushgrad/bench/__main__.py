@@ -27,7 +27,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
         "flower",
         help="private training in Flower's simulation, beside what Flower has for it",
         description="Trains on the same clients with hushgrad, with Flower's local and central "
-        "differential privacy, and without privacy. Prints accuracy with Student's 95 %% "
+        "differential privacy, and without privacy. Prints accuracy with Student's 95 % "
         "intervals, bytes, seconds, and which ε holds against whom.",
     )
     add = flower.add_argument
@@ -44,7 +44,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
         help="planned training on the digits of scikit-learn, where nothing is searched",
         description="Trains on the digits of scikit-learn by plans from public pictures alone, "
         "without trust, by two servers, with a trusted server and without privacy: 200 clients, "
-        "in all rounds. Prints accuracy with Student's 95 %% intervals over divisions of the "
+        "in all rounds. Prints accuracy with Student's 95 % intervals over divisions of the "
         "pictures.",
     )
     add = of_sklearn.add_argument

@@ -116,6 +116,7 @@ def table(rows: list[Row]) -> str:
     lines = [_HEAD, ("---",) * len(_HEAD)]
     for row in rows:
         mean, low, high = row.interval()
+        spread = f"{low:.3f} to {high:.3f}" if row.accuracies[1:] else "one run"
         promise = row.promise
         lines.append(
             (
@@ -124,7 +125,7 @@ def table(rows: list[Row]) -> str:
                 + (f", δ = {promise.delta:g}" if promise.delta else ""),
                 _number(row.epsilon),
                 _number(promise.epsilon_report),
-                f"{mean:.3f} ({low:.3f} to {high:.3f})",
+                f"{mean:.3f} ({spread})",
                 f"{row.bytes:.0f}",
                 f"{row.seconds:.1f}",
             )

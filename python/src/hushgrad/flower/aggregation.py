@@ -28,6 +28,13 @@ from .unit import Unit, checked
 
 log = getLogger("flwr")
 
+# Whom the ε of a report is against, where this is not everybody.
+_AGAINST = {
+    "gaussian-site": "everybody outside of its node",
+    "gaussian-shares": "either of the two servers alone",
+    "sumdp": "whoever sees only the shuffled reports",
+}
+
 
 class HushgradAggregation(Around):
     """A strategy that trains on private reports, around any other strategy.
@@ -204,7 +211,9 @@ class HushgradAggregation(Around):
         """Log what the strategy is."""
         whose = "client" if self._rounds.unit == "client" else "record"
         epsilon, mechanism = self._params["epsilon"], self._params["mechanism"]
-        log.info("\t├──> hushgrad: ε = %s for a report of a %s, %s", epsilon, whose, mechanism)
+        whom = _AGAINST.get(mechanism, "everybody")
+        log.info("\t├──> hushgrad: %s, ε = %s for a report of a %s,", mechanism, epsilon, whose)
+        log.info("\t│\tagainst %s", whom)
         self.strategy.summary()
 
     def configure_train(
