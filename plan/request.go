@@ -117,7 +117,7 @@ func (q Request) validate() error {
 	must, fixed := trustOf(q.Mechanism)
 	switch {
 	case !q.Trust.planned():
-		return fl.Invalid("trust", string(q.Trust), "must be %s, %s, %s or %s. No run is planned for another trust: the last table of hushgrad account plan has its figures", Nobody, OwnSite, Shuffler, TwoServers)
+		return fl.Invalid("trust", string(q.Trust), "must be %s, %s, %s or %s. No run is planned for another trust. The last table of hushgrad account plan has a trusted server's figures, and so has hushgrad.compare in Python", Nobody, OwnSite, Shuffler, TwoServers)
 	case fixed && q.Trust != must:
 		return fl.Invalid("trust", string(q.Trust), "must be %s with the mechanism %s", must, q.Mechanism)
 	case gaussianFor(q.Trust) != "" && !fixed && !none && q.Mechanism != mechanisms.Auto:

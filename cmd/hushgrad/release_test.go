@@ -56,6 +56,26 @@ func TestTheReleaseHoldsPagesAndCompletions(t *testing.T) {
 	}
 }
 
+// Every file that .goreleaser.yaml packs is in the clone, or is made by its hooks. A package for Linux has what an archive has for operators.
+func TestTheReleaseHoldsFilesThatExist(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := map[string]int{}
+	for _, m := range regexp.MustCompile(`- \{src: "?([^,"]+)"?, `).FindAllStringSubmatch(string(text), -1) {
+		packed[m[1]]++
+		if found, err := filepath.Glob(filepath.Join("..", "..", m[1])); !strings.HasPrefix(m[1], "out/release/") && len(found) == 0 {
+			t.Errorf("%s: no such file, %v", m[1], err)
+		}
+	}
+	for _, name := range []string{"alerts.yml", "grafana.json", "prometheus.yml", "*.toml", "*.service"} {
+		if n := packed["docs/deploy/"+name]; n != 2 {
+			t.Errorf("%s is packed %d times, want in an archive and in a package", name, n)
+		}
+	}
+}
+
 // The bill of materials of a release, made as .goreleaser.yaml and the workflow say, has every module of the program in its version.
 func TestTheBillOfMaterialsIsComplete(t *testing.T) {
 	if !*long {

@@ -104,7 +104,8 @@ class Trusted:
     against : str
         The party.
     epsilon_against_everybody : float or None
-        ε of the same reports against everybody, with δ = 0. None where there is none.
+        ε of the same reports against everybody, with δ = 0. None where none holds, as of Gaussian
+        noise, whose ε needs a δ: against then says whom epsilon and delta hold against.
     error, error_of_run : float
         L2 norm of the noise of one round's mean, and of the mean over all rounds, over the norm of
         a gradient. Above 1 the noise is larger than any signal. What a clip cuts is in off.
