@@ -63,8 +63,8 @@ type Run struct {
 //
 // With an Epsilon the run is planned for it, and the budget, if there is one, ends the run.
 // Without one the run is planned for the budget, as by Training.Schedule, within MaxEpsilon. The number of rounds of
-// "sumdp", "gaussian-shares" and "gaussian-site" is not planned: their noise depends on the cohort and ε alone, so few large cohorts with
-// each client in one of them are best. Their ε is the largest with which all rounds stay within the budget. When the
+// "sumdp", "gaussian-shares" and "gaussian-site" is not planned. Cohorts are as large as they may be: with Gaussian noise all clients in each
+// of R rounds have √R times less noise in the whole run than a share of them in each. Their ε is the largest with which all rounds stay within the budget. When the
 // budget does not allow a single round, that is an error.
 //
 // "auto" takes the mechanism with the smallest exact error, and coco where its error is within 5 %. With Examples privunit is rehearsed

@@ -20,7 +20,7 @@
 //
 // A table is made from one or several results, by the function of its name. The line below it
 // names the commands that produced them. A picture is NAME.svg beside the results, of the form of that name and
-// of the rows in which columns have the values behind the file. A value is a cell of the only row in which columns
+// of the rows of one or several results in which columns have the values behind the files. A value is a cell of the only row in which columns
 // have the values after its form: percent, or a verb of package fmt. Lines are what a command
 // printed, from the line on that begins with a word. The file's first line says how it was made. A film is a recording of
 // a terminal as an SVG that moves: asciinema rec --cols 80 --rows 24 --command COMMAND --title "COMMAND at COMMIT, DATE, on MACHINE" FILE.

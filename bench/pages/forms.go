@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/hushgrad/hushgrad/bench/experiment"
 )
 
 // named makes curves of a column, all of one kind.
@@ -124,7 +126,7 @@ var forms = map[string]form{
 		about: "Test accuracy against the ε of all reports of a client, with a curve for each party that clients may trust",
 		x:     "budget", xLabel: "ε of all of a client's reports", logX: true, ys: []axis{{"accuracy", "test accuracy"}}, low: "low", high: "high",
 		curves: func(row map[string]any) line {
-			return line{name: map[any]string{"nobody": "nobody is trusted", "shuffler": "a shuffler is trusted"}[row["trust"]], kind: simulated}
+			return line{name: map[any]string{"nobody": "nobody is trusted", "shuffler": "a shuffler is trusted", "own-site": "nobody, with the noise of Flower's LocalDpMod"}[row["trust"]], kind: simulated}
 		},
 		levels: []also{
 			{"without_privacy", func(map[string]any) line { return line{name: "no privacy", kind: unproved} }},
@@ -172,17 +174,26 @@ func sumsAgainst(x, label string, title func(map[string]any) string, at func(map
 	return f
 }
 
-// picture returns the link to a picture, and keeps the picture for its file.
-func (m *maker) picture(name, formName, file string, conditions []string) (string, error) {
+// picture returns the link to a picture of results, and keeps the picture for its file. Words with a = are conditions, and others files.
+func (m *maker) picture(name, formName string, words []string) (string, error) {
 	f, ok := forms[formName]
 	if !ok {
 		return "", fmt.Errorf("no picture is called %q", formName)
 	}
-	r, err := m.record(file)
-	if err != nil {
-		return "", err
+	var conditions []string
+	var all experiment.Record // their rows alone
+	for _, word := range words {
+		if strings.Contains(word, "=") {
+			conditions = append(conditions, word)
+			continue
+		}
+		r, err := m.record(word)
+		if err != nil {
+			return "", err
+		}
+		all.Rows = append(all.Rows, r.Rows...)
 	}
-	fig, text, err := f.picture(r, conditions)
+	fig, text, err := f.picture(&all, conditions)
 	if err != nil {
 		return "", fmt.Errorf("picture %s: %w", name, err)
 	}

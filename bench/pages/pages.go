@@ -28,7 +28,7 @@ var (
 	tableMark   = regexp.MustCompile(`(?ms)^(<!-- table (\S+)((?: \S+)*) -->\n).*?^<!-- end -->$`)
 	linesMark   = regexp.MustCompile(`(?ms)^(<!-- lines (\S+) (\S+) -->\n).*?^<!-- end -->$`)
 	filmMark    = regexp.MustCompile(`(?ms)^(<!-- film (\S+) -->\n).*?^<!-- end -->$`)
-	pictureMark = regexp.MustCompile(`(?ms)^(<!-- picture (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->\n).*?^<!-- end -->$`)
+	pictureMark = regexp.MustCompile(`(?ms)^(<!-- picture (\S+) (\S+)((?: \S+)+) -->\n).*?^<!-- end -->$`)
 	valueMark   = regexp.MustCompile(`(<!-- value (\S+) (\S+) (\S+)((?: \S+=\S+)*) -->)[^\n]*?<!-- end -->`)
 )
 
@@ -164,7 +164,7 @@ func (m *maker) render(text string) (string, error) {
 		return match[1] + body + "<!-- end -->", err
 	})
 	replace(pictureMark, func(match []string) (string, error) {
-		body, err := m.picture(match[2], match[3], match[4], strings.Fields(match[5]))
+		body, err := m.picture(match[2], match[3], strings.Fields(match[4]))
 		return match[1] + body + "<!-- end -->", err
 	})
 	replace(valueMark, func(match []string) (string, error) {
