@@ -16,6 +16,9 @@ from typing import Any
 PATIENCE = 600
 """Seconds that a command may take on a machine with other work: only what hangs takes longer."""
 
+LATE = "The current node timed out during startup"
+"""What Ray says when it has not started in 30 seconds, on a machine with other work."""
+
 
 def free_port() -> int:
     """Return a port that nobody listens on."""
@@ -29,17 +32,29 @@ def run_metrics(*arguments: str) -> list[dict[str, float]]:
     return printed_json(Path(__file__).with_name("flower_run.py"), *arguments)
 
 
-def printed_json(script: Path, *arguments: str) -> Any:
-    """Return what a script prints in its last line."""
-    done = subprocess.run(
+def printed(script: Path, *arguments: str) -> str:
+    """Return what a script prints, which runs a simulation of Flower."""
+    done = _run(script, *arguments)
+    for _ in range(3):
+        if LATE in done.stderr:
+            done = _run(script, *arguments)
+    assert done.returncode == 0, done.stderr[-5000:]
+    return done.stdout
+
+
+def _run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, str(script), *arguments],
         env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
         timeout=PATIENCE,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr[-5000:]
-    return json.loads(done.stdout.splitlines()[-1])
+
+
+def printed_json(script: Path, *arguments: str) -> Any:
+    """Return what a script prints in its last line."""
+    return json.loads(printed(script, *arguments).splitlines()[-1])
 
 
 class Processes:

@@ -31,6 +31,12 @@ def programs(page: Path) -> dict[str, str]:
     return {match[1]: match.string for match in named if match}
 
 
+def fragments(page: Path) -> list[str]:
+    """Return the lines of Python of a page that are no programs with a name."""
+    whole = programs(page).values()
+    return [code for code in blocks(page, "python") if code not in whole]
+
+
 def saved(page: Path, folder: Path) -> list[Path]:
     """Save the programs of a page under their names in a folder, as a reader does."""
     files = [folder / name for name in programs(page)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import os
 import pathlib
 import re
 import subprocess
@@ -19,30 +18,17 @@ import pytest
 
 pytest.importorskip("flwr")
 
-from flower_engine import PATIENCE
+from flower_engine import printed
 from flower_messages import Clients, Nodes, be_a_task, context
 from flwr.app import Array, ArrayRecord, ConfigRecord
 from flwr.clientapp import ClientApp
 from flwr.serverapp.strategy import FedAvg
-from pages import DOCS, blocks, needs_docs, saved
+from pages import DOCS, blocks, fragments, needs_docs, saved
 
 from hushgrad import Policy, plan
 from hushgrad.flower import HushgradAggregation, HushgradMod
 
 pytestmark = needs_docs
-
-
-def printed(program: Path) -> str:
-    """Return what a program prints, which runs a simulation of Flower."""
-    done = subprocess.run(
-        [sys.executable, str(program)],
-        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
-        timeout=PATIENCE,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
-    return done.stdout
 
 
 @pytest.mark.usefixtures("ray")
@@ -139,7 +125,7 @@ def test_the_lines_for_scikit_learn_train(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_lines_for_records_are_python() -> None:
-    *_, sums, _, records, _ = blocks(DOCS / "flower.md", "python")
+    *_, sums, _, records, _ = fragments(DOCS / "flower.md")
     names: dict[str, Any] = {}
     for lines in (sums, records):
         names.pop("strategy", None)
@@ -156,7 +142,7 @@ def test_the_lines_for_pytorch_add_updates(monkeypatch: pytest.MonkeyPatch) -> N
         func.grad, func.vmap = functorch.grad, functorch.vmap
         func.functional_call = stateless.functional_call
         monkeypatch.setitem(sys.modules, "torch.func", func)
-    *_, sums, lines, _, _ = blocks(DOCS / "flower.md", "python")
+    *_, sums, lines, _, _ = fragments(DOCS / "flower.md")
     be_a_task(monkeypatch)
     names: dict[str, Any] = {}
     exec(sums, names)
