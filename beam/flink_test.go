@@ -51,6 +51,10 @@ func TestFlinkGivesTheSameBytes(t *testing.T) {
 // with the test.
 func startJobServer(t *testing.T, command string) {
 	t.Helper()
+	if conn, err := net.Dial("tcp", "localhost:8099"); err == nil {
+		conn.Close()
+		t.Fatal("another program listens at port 8099")
+	}
 	output := filepath.Join(t.TempDir(), "output")
 	file, err := os.Create(output)
 	if err != nil {
