@@ -57,8 +57,8 @@ func (s operatorService) open(ctx context.Context, req *service.OpenRoundRequest
 	if _, shared := m.(fl.SharedMechanism); shared && description.Shuffler == "" {
 		return nil, nil, fl.Invalid("mechanism", description.Mechanism, "must be one whose reports go to one server, or the round must have a shuffler")
 	}
-	if !description.Deadline.IsZero() && !description.Deadline.After(time.Now()) {
-		return nil, nil, fl.Invalid("deadline", description.Deadline, "must lie in the future")
+	if now := time.Now(); !description.Deadline.IsZero() && !description.Deadline.After(now) {
+		return nil, nil, fl.Invalid("deadline", description.Deadline, "must lie in the future: here it is %s", now.UTC().Format(time.RFC3339))
 	}
 	r, err := newRound(head{round: description, opened: time.Now()}, m, s.Server)
 	if err == nil {

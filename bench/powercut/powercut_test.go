@@ -145,7 +145,7 @@ func TestAStartedProcessHasNoConnection(t *testing.T) {
 }
 
 // What the real programs have acknowledged is there when their power fails: of a server among clients, of a server and a shuffler, of
-// hushgrad serve with a log, of a run that trains a model, and of a ledger.
+// hushgrad serve with a log, of a run that trains a model, of a ledger, of an issuer, and of brokers and the servers that share their rounds.
 func TestProgramsKeepWhatTheyHaveAcknowledged(t *testing.T) {
 	if !*long {
 		t.Skip("with -long")
@@ -155,6 +155,8 @@ func TestProgramsKeepWhatTheyHaveAcknowledged(t *testing.T) {
 		"shuffler": {"./server/shuffler", "-run", "TestKilledRolesLoseNothing", "--kills", "30", "--clients", "3000"},
 		"run":      {"./cmd/hushgrad", "-run", "TestAKilledRunEndsAtTheSameModel", "-long"},
 		"program":  {"./cmd/hushgrad", "-run", "TestAKilledServersLogGoesOn", "-long"},
+		"issuer":   {"./cmd/hushgrad", "-run", "TestAKilledIssuerKnowsWhoHasTokens", "-long"},
+		"brokers":  {"./cmd/hushgrad-broker/cluster", "-run", "TestAKilledClusterLosesNothing", "-long", "--kills", "6"},
 		"ledger":   {"./privacy/ledger", "-run", "TestKilledProcesses", "-long"},
 	} {
 		t.Run(name, func(t *testing.T) {

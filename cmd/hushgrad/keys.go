@@ -60,20 +60,19 @@ const (
 	expiredKey  = "expired"  // the same, and it is removed after the last of them
 )
 
-// listKeys describes keys, the newest first.
-func listKeys(all []*seal.Key, now time.Time) []listedKey {
+// listKeys describes keys, the newest first, of which one is active.
+func listKeys(all []*seal.Key, active seal.Fingerprint, now time.Time) []listedKey {
 	listed := make([]listedKey, len(all))
-	active := false
 	for i, key := range all {
 		l := listedKey{Fingerprint: key.Fingerprint().String(), Public: key.Public(), Suite: key.Suite(), Changed: key.Changed().UTC()}
 		if until := key.Until().UTC(); !key.Until().IsZero() {
 			l.Until = &until
 		}
 		switch {
+		case key.Fingerprint() == active:
+			l.State = activeKey
 		case key.Pending(now):
 			l.State = pendingKey
-		case !active:
-			l.State, active = activeKey, true
 		case l.Until != nil && !l.Until.After(now):
 			l.State = expiredKey
 		default:
@@ -128,7 +127,7 @@ func (k *keysFlags) add(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return k.output.printf(w, listKeys([]*seal.Key{key}, time.Now())[0], "%s\n", key.Fingerprint())
+	return k.output.printf(w, listKeys([]*seal.Key{key}, key.Fingerprint(), time.Now())[0], "%s\n", key.Fingerprint())
 }
 
 func newKeyList(of keyHolder) *cobra.Command {
@@ -152,7 +151,11 @@ func (k *keysFlags) list(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listed := listKeys(all, time.Now())
+	newest, err := keys.Newest()
+	if err != nil {
+		return err
+	}
+	listed := listKeys(all, newest.Fingerprint(), time.Now())
 	return k.output.print(w, listed, func(w io.Writer) error {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "fingerprint\tsuite\tstate\tsince\tuntil")

@@ -43,5 +43,5 @@ func (k *keysFlags) rotate(w io.Writer, from time.Time) error {
 	if err != nil {
 		return err
 	}
-	return k.output.printf(w, listKeys([]*seal.Key{key}, time.Now())[0], "%s\n", key.Fingerprint())
+	return k.output.printf(w, listKeys([]*seal.Key{key}, seal.Fingerprint{}, time.Now())[0], "%s\n", key.Fingerprint())
 }

@@ -23,8 +23,8 @@ const (
 	keyBlock         = "PRIVATE KEY"
 )
 
-// skew is by how much the clock of a party may be behind.
-const skew = time.Hour
+// skew is by how much the clock of a party may be behind: a day, and some time to write the certificates.
+const skew = 25 * time.Hour
 
 // Authority signs certificates.
 type Authority struct {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -33,7 +34,18 @@ const (
 // Keys are the private keys of a server, in a directory with one file for each. The files end in
 // .key, hold PEM, and can be read by their owner alone. Only their age counts: the newest file has
 // the key of new rounds, unless Rotate has set a time that is to come. It is safe for concurrent use, also by several processes.
-type Keys struct{ dir string }
+type Keys struct {
+	dir string
+
+	mu   sync.Mutex
+	ends map[ending]time.Time // of keys, as this process measures them: setting the clock removes no key
+}
+
+// ending is a key that Rotate has ended at a time, in nanoseconds.
+type ending struct {
+	key   Fingerprint
+	until int64
+}
 
 // FindKeys returns the keys in a directory that has some. The error wraps ErrNoKey when there is
 // none.
@@ -100,6 +112,7 @@ func (k *Keys) all() ([]*Key, error) {
 		}
 		all = append(all, one)
 	}
+	k.measure(all, time.Now())
 	slices.SortFunc(all, func(a, b *Key) int {
 		fa, fb := a.Fingerprint(), b.Fingerprint()
 		return cmp.Or(b.changed.Compare(a.changed), slices.Compare(fa[:], fb[:]))

@@ -12,13 +12,16 @@ import (
 	"github.com/hushgrad/hushgrad/internal/durable"
 )
 
-// newestAt is the key of new rounds at a time, of keys of which the newest is the first. It is nil where there is none.
+// newestAt is the key of new rounds at a time, of keys of which the newest is the first. A key that is pending is the one of new rounds where there is
+// no other: its time has come before, by a clock that was ahead. It is nil where there is no key.
 func newestAt(all []*Key, now time.Time) *Key {
-	i := slices.IndexFunc(all, func(k *Key) bool { return !k.Pending(now) })
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(all, func(k *Key) bool { return !k.Pending(now) }); i >= 0 {
+		return all[i]
 	}
-	return all[i]
+	if len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
 }
 
 // Rotate draws a key that is pending: new rounds have it from the time on, so that clients can learn its fingerprint
@@ -65,7 +68,7 @@ func (k *Keys) Sweep(needed func(public []byte) bool) (removed []Fingerprint, er
 	now := time.Now()
 	newest := newestAt(all, now)
 	for _, key := range all {
-		if key == newest || key.until.IsZero() || key.until.After(now) || needed(key.public) {
+		if key == newest || key.until.IsZero() || key.until.After(now) || now.Before(k.end(key)) || needed(key.public) {
 			continue
 		}
 		if err := k.remove(key.Fingerprint()); err != nil {
@@ -74,6 +77,29 @@ func (k *Keys) Sweep(needed func(public []byte) bool) (removed []Fingerprint, er
 		removed = append(removed, key.Fingerprint())
 	}
 	return removed, nil
+}
+
+// measure notes when keys end: when the time that was left when this process saw their end first has passed.
+func (k *Keys) measure(all []*Key, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ends := map[ending]time.Time{} // of the keys that there are
+	for _, key := range all {
+		e := ending{key.Fingerprint(), key.until.UnixNano()}
+		if known, ok := k.ends[e]; ok {
+			ends[e] = known
+		} else if !key.until.IsZero() {
+			ends[e] = now.Add(key.until.Sub(now))
+		}
+	}
+	k.ends = ends
+}
+
+// end returns what measure has noted.
+func (k *Keys) end(key *Key) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ends[ending{key.Fingerprint(), key.until.UnixNano()}]
 }
 
 // remove removes the file of a key, whatever its name is.

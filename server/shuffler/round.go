@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/server/admit"
@@ -31,6 +32,7 @@ type round struct {
 	description fl.Round
 	digest      [32]byte
 	format      seal.Format
+	due         time.Time          // the deadline as this process measures it: setting the clock moves no deadline
 	mechanism   fl.SharedMechanism // nil if the round has one server
 	proved      fl.ProvedMechanism // nil if its reports have no proofs
 	opener      *seal.ShareOpener  // of its shares
@@ -95,6 +97,9 @@ func (s *Shuffler) newRound(description fl.Round) (*round, error) {
 		tokens: tokens, most: most, need: need,
 		logger: s.cfg.Logger.With("round", description.ID),
 		kick:   make(chan struct{}, 1),
+	}
+	if now := s.cfg.Now(); !description.Deadline.IsZero() {
+		r.due = now.Add(description.Deadline.Sub(now))
 	}
 	if shared, ok := m.(fl.SharedMechanism); ok {
 		agg, err := shared.NewShareAggregator(fl.SecondServer)

@@ -117,8 +117,7 @@ func (r *round) ask(ctx context.Context) (standing, outcome) {
 
 // overdue reports whether the deadline has come.
 func (r *round) overdue() bool {
-	at := r.description.Deadline
-	return !at.IsZero() && !r.shuffler.cfg.Now().Before(at)
+	return !r.due.IsZero() && !r.shuffler.cfg.Now().Before(r.due)
 }
 
 // decide ends an open round that has too few reports at its deadline, and makes it durable that the

@@ -24,6 +24,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hushgrad/hushgrad/cmd/hushgrad-broker/broker"
+	"github.com/hushgrad/hushgrad/internal/durable"
+	"github.com/hushgrad/hushgrad/internal/durable/outage"
 	"github.com/hushgrad/hushgrad/server"
 	"github.com/hushgrad/hushgrad/server/jetstream"
 	"github.com/hushgrad/hushgrad/server/journal/disk"
@@ -37,6 +39,7 @@ const (
 	brokersEnv = "HUSHGRAD_TEST_BROKERS"
 	addressEnv = "HUSHGRAD_TEST_ADDRESS" // of the leader, whoever it is
 	shardEnv   = "HUSHGRAD_TEST_SHARD"
+	keysEnv    = "HUSHGRAD_TEST_KEYS" // a directory
 )
 
 func TestMain(m *testing.M) {
@@ -76,7 +79,7 @@ func memberRole(ctx context.Context, dir string) error {
 		return err
 	}
 	defer kept.Close()
-	keys, err := seal.OpenKeys(filepath.Join(filepath.Dir(dir), "keys"), seal.X25519)
+	keys, err := seal.OpenKeys(os.Getenv(keysEnv), seal.X25519)
 	if err != nil {
 		return err
 	}
@@ -103,6 +106,7 @@ func memberRole(ctx context.Context, dir string) error {
 type process struct {
 	t     *testing.T
 	name  string
+	disk  string // has all that it keeps
 	env   []string
 	lines func(string) // told of every line on standard error
 	cmd   *exec.Cmd
@@ -130,11 +134,13 @@ func (p *process) start() {
 	})
 }
 
-// kill ends the process by SIGKILL.
+// kill ends the process by SIGKILL, and its power.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	p.read.Wait()
-	_ = p.cmd.Wait() // it says that it was killed
+	outage.During(p.t, p.disk, func() {
+		_ = p.cmd.Process.Kill()
+		p.read.Wait()
+		_ = p.cmd.Wait() // it says that it was killed
+	})
 }
 
 // farm is a cluster of three nodes and some members, each in a process of its own.
@@ -185,8 +191,8 @@ func freeAddresses(t *testing.T, n int) (addresses []string) {
 
 func startFarm(t *testing.T, shards int) *farm {
 	t.Helper()
-	dir := t.TempDir()
-	keys, err := seal.OpenKeys(filepath.Join(dir, "keys"), seal.X25519)
+	shared := filepath.Join(t.TempDir(), "keys")
+	keys, err := seal.OpenKeys(shared, seal.X25519)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,28 +200,25 @@ func startFarm(t *testing.T, shards int) *farm {
 	f := &farm{address: addresses[6], keys: keys, taken: map[string]taking{}}
 	f.brokers = "nats://" + strings.Join(addresses[:3], ",nats://")
 	for i := range 3 {
-		home := filepath.Join(dir, fmt.Sprint("node", i))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		home := outage.Disk(t, fmt.Sprint("node", i))
 		conf := fmt.Sprintf("server_name: node%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\n"+
 			"cluster { name: farm, listen: %q, routes: [ %s ] }\n", i, addresses[i], home, addresses[3+i],
 			`"nats://`+strings.Join(addresses[3:6], `", "nats://`)+`"`)
-		if err := os.WriteFile(filepath.Join(home, "nats.conf"), []byte(conf), 0o600); err != nil {
+		if err := durable.WriteFile(filepath.Join(home, "nats.conf"), []byte(conf), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f.nodes = append(f.nodes, f.process(t, fmt.Sprint("node ", i), roleEnv+"=node", dirEnv+"="+home))
+		f.nodes = append(f.nodes, f.process(t, fmt.Sprint("node ", i), home, roleEnv+"=node"))
 	}
 	for i := range shards {
-		home := filepath.Join(dir, fmt.Sprint("member", i))
-		f.members = append(f.members, f.process(t, fmt.Sprint("member ", i), roleEnv+"=member", dirEnv+"="+home,
+		home := outage.Disk(t, fmt.Sprint("member", i))
+		f.members = append(f.members, f.process(t, fmt.Sprint("member ", i), home, roleEnv+"=member", keysEnv+"="+shared,
 			brokersEnv+"="+f.brokers, addressEnv+"="+f.address, fmt.Sprintf("%s=%d/%d", shardEnv, i, shards)))
 	}
 	return f
 }
 
-func (f *farm) process(t *testing.T, name string, env ...string) *process {
-	p := &process{t: t, name: name, env: env}
+func (f *farm) process(t *testing.T, name, disk string, env ...string) *process {
+	p := &process{t: t, name: name, disk: disk, env: append(env, dirEnv+"="+disk)}
 	p.lines = func(line string) {
 		f.mu.Lock()
 		defer f.mu.Unlock()

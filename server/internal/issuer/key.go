@@ -21,6 +21,7 @@ import (
 // key is the keys of one round: the inner one for the server, the outer one for the shuffler.
 type key struct {
 	record       record
+	ends         time.Time // record.Expires as this process measures it: setting the clock destroys no key
 	inner, outer *signer
 	issued       atomic.Int64 // under inner
 

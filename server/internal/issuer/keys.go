@@ -53,7 +53,8 @@ func (i *Issuer) CreateKey(ctx context.Context, roundID string, expires time.Tim
 		end = now.Add(DefaultLife)
 	}
 	if !end.After(now) || end.After(now.Add(MaxLife)) {
-		return KeyInfo{}, fl.Invalid("expires", expires.UTC().Format(time.RFC3339), "must be in the future and at most %d days ahead", MaxLife/(24*time.Hour))
+		return KeyInfo{}, fl.Invalid("expires", expires.UTC().Format(time.RFC3339), "must be in the future and at most %d days ahead: here it is %s",
+			MaxLife/(24*time.Hour), now.UTC().Format(time.RFC3339))
 	}
 	select {
 	case i.creating <- struct{}{}:
@@ -92,6 +93,7 @@ func (i *Issuer) CreateKey(ctx context.Context, roundID string, expires time.Tim
 	if err := i.journal.Commit(&b); err != nil {
 		return KeyInfo{}, err
 	}
+	k.measure(i.cfg.Now())
 	i.mu.Lock()
 	i.keys[roundID] = k
 	i.mu.Unlock()
@@ -157,7 +159,10 @@ func (i *Issuer) Keys() []KeyInfo {
 	return out
 }
 
-func (i *Issuer) expired(k *key) bool { return !i.cfg.Now().Before(k.record.Expires) }
+func (i *Issuer) expired(k *key) bool { return !i.cfg.Now().Before(k.ends) }
+
+// measure makes the key end when the time that is left at now has passed.
+func (k *key) measure(now time.Time) { k.ends = now.Add(k.record.Expires.Sub(now)) }
 
 // restore reads the keys in the journal and counts the tokens under them.
 func (i *Issuer) restore() error {
@@ -173,6 +178,7 @@ func (i *Issuer) restore() error {
 		if string(pair.Key) != keyPrefix+k.record.RoundID {
 			return fmt.Errorf("%s: %w", pair.Key, fl.Invalid("round_id", k.record.RoundID, "must be the entry's"))
 		}
+		k.measure(i.cfg.Now())
 		i.keys[k.record.RoundID] = k
 	}
 	for _, k := range i.keys {

@@ -1,0 +1,40 @@
+//go:build setclock && linux && amd64
+
+package setclock
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestTheTimeOfDayFollowsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clock")
+	set := func(seconds string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(seconds), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("0")
+	if err := Follow(path); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now()
+	at := before.Round(0) // without its reading of the monotonic clock
+	for seconds, want := range map[string]time.Duration{"86400\n": 24 * time.Hour, "-86400": -24 * time.Hour} {
+		set(seconds)
+		for end := before.Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if off := time.Now().Round(0).Sub(at) - want; off > -time.Hour && off < time.Hour {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the time of day is %v, want %v from %v", time.Now(), want, at)
+			}
+		}
+		if passed := time.Since(before); passed < 0 || passed > time.Hour {
+			t.Errorf("the monotonic clock was set, too: %v", passed)
+		}
+	}
+}
