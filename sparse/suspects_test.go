@@ -37,12 +37,12 @@ func TestHonestItemsExceedTheBoundRarely(t *testing.T) {
 }
 
 // Clients who all hold one item, which is the worst case, raise an alarm where all 12 reports agree: with a probability of at
-// most .2301^12 = 2.3e-8, well below SuspectRate. 10^7 rounds, with -long, have 10 alarms or more with a probability below 1e-12,
+// most .2301^12 = 2.3e-8, well below SuspectRate. 10^6 rounds, with -long, have 4 alarms or more with a probability below 2e-8,
 // and 10^5 rounds 3 or more with one below 3e-9.
 func TestHonestRoundsRaiseNoAlarm(t *testing.T) {
 	rounds, most := 100_000, 2
 	if *long {
-		rounds, most = 10_000_000, 9
+		rounds, most = 1_000_000, 3
 	}
 	const reports = 12
 	for _, mechanism := range []string{"coco", "collision"} {

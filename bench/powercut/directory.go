@@ -194,8 +194,20 @@ func (d *directory) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno 
 	if err != 0 {
 		return err
 	}
-	d.synced, d.pending = maps.Clone(d.now), nil
+	d.keep()
 	return 0
+}
+
+func (d *directory) keep() { d.synced, d.pending = maps.Clone(d.now), nil }
+
+// settle makes the names in the directory and below it durable.
+func (d *directory) settle() {
+	d.keep()
+	for _, n := range d.now {
+		if below, is := n.(*directory); is {
+			below.settle()
+		}
+	}
 }
 
 func (d *directory) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {

@@ -28,6 +28,7 @@ type disk struct {
 	mu     sync.Mutex // held by each call
 	power  power
 	failed bool // once or more often
+	orders bool // a sync of a file is one of all names, too
 	rng    *rand.Rand
 	top    *directory
 }
@@ -63,6 +64,13 @@ func (d *disk) set(to power) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.power = to
+}
+
+// order makes a sync of a file one of all names on the disk.
+func (d *disk) order() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.orders = true
 }
 
 // restore brings the power back, and of the disk what it has kept.

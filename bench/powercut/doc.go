@@ -10,4 +10,7 @@
 // What a file system promises is little, and a disk here promises no more. A file's bytes are there that were synced. Of later
 // writes any sectors of 512 bytes are there, and the later lengths or not. A name is there when its directory was synced after it came. Of
 // later changes to a directory the first few are there, any number of them. Each directory's and each file's fate is its own.
+//
+// Journaling file systems such as ext4 and XFS promise more: when a file is synced, all names are there that came before. "order DISK"
+// makes a disk one of theirs, for programs of others that rely on it.
 package powercut

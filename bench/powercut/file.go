@@ -102,6 +102,9 @@ func (f *file) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 		f.synced = f.synced.apply(w, always)
 	}
 	f.pending = nil
+	if f.disk.orders {
+		f.disk.top.settle()
+	}
 	return 0
 }
 

@@ -150,6 +150,8 @@ func (l *lever) Write(_ context.Context, _ fs.FileHandle, data []byte, _ int64) 
 		d.set(frozen)
 	case "thaw":
 		d.set(on)
+	case "order":
+		d.order()
 	default:
 		return 0, syscall.EINVAL
 	}

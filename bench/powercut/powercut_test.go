@@ -126,6 +126,16 @@ func TestADiskForgetsWhatWasNotSynced(t *testing.T) {
 			t.Errorf("%s: kept at %d of %d failures", what, n, times)
 		}
 	}
+	tell(t, dir, "order disk")
+	for range 10 {
+		must(t, os.MkdirAll(filepath.Join(disk, "new", "in it"), 0o700))
+		write(t, filepath.Join(disk, "another"), "another", true, false)
+		tell(t, dir, "cut disk")
+		tell(t, dir, "restore disk")
+		must(t, os.Remove(filepath.Join(disk, "new", "in it")))
+		must(t, os.Remove(filepath.Join(disk, "new")))
+		must(t, os.Remove(filepath.Join(disk, "another")))
+	}
 	tell(t, dir, "freeze disk")
 	if err := os.WriteFile(filepath.Join(disk, "more"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
 		t.Errorf("a read-only disk: %v", err)

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 
 // nodeRole is a node of the brokers.
 func nodeRole(ctx context.Context, dir string) error {
-	node, err := broker.Start(broker.Config{File: filepath.Join(dir, "nats.conf"), Logger: slog.New(slog.DiscardHandler)})
+	node, err := broker.Start(broker.Config{File: filepath.Join(dir, "nats.conf"), Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return err
 	}
@@ -201,6 +201,7 @@ func startFarm(t *testing.T, shards int) *farm {
 	f.brokers = "nats://" + strings.Join(addresses[:3], ",nats://")
 	for i := range 3 {
 		home := outage.Disk(t, fmt.Sprint("node", i))
+		outage.Tell(t, "order", home) // NATS syncs files, and no directory
 		conf := fmt.Sprintf("server_name: node%d\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\n"+
 			"cluster { name: farm, listen: %q, routes: [ %s ] }\n", i, addresses[i], home, addresses[3+i],
 			`"nats://`+strings.Join(addresses[3:6], `", "nats://`)+`"`)

@@ -64,7 +64,7 @@ func examples(t *testing.T, f features.Features, s *Set) *plan.Examples {
 }
 
 // With much noise few components are best, and with little noise many.
-func TestMoreClientsHaveMoreComponents(t *testing.T) {
+func TestLessNoiseHasMoreComponents(t *testing.T) {
 	if !*long {
 		t.Skip("fits the scattering transform and rehearses runs: go test -long")
 	}
@@ -76,8 +76,8 @@ func TestMoreClientsHaveMoreComponents(t *testing.T) {
 		}
 		return f.Dim()
 	}
-	few, many := chosen(plan.Nobody, 6000, 2), chosen(plan.Shuffler, 60_000, 4)
+	few, many := chosen(plan.Nobody, 6000, 2), chosen(plan.TwoServers, 6000, 4)
 	if few >= many || many != mostComponents {
-		t.Errorf("%d components for 6000 clients who trust nobody, and %d for 60 000 behind a shuffler", few, many)
+		t.Errorf("%d components for 6000 clients who trust nobody, and %d with two servers", few, many)
 	}
 }

@@ -36,7 +36,7 @@ func During(t testing.TB, disk string, kill func()) {
 	Tell(t, "restore", disk)
 }
 
-// Tell says what happens to a disk, if it can: cut, restore, freeze or thaw.
+// Tell says what happens to a disk, if it can: cut, restore, freeze, thaw or order.
 func Tell(t testing.TB, what, disk string) {
 	t.Helper()
 	if os.Getenv(Place) == "" {
