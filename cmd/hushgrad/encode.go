@@ -123,7 +123,7 @@ func (e *encodeFlags) run(ctx context.Context, std command.Streams) error {
 	if e.seed != 0 {
 		made.Guarantee, text = nil, "no guarantee, because of seeds"
 	}
-	return e.output.printf(std.Out, made, "%d reports under %s: in %s\n", len(reports), text, e.out)
+	return e.output.printf(std.Out, made, "%s under %s: in %s\n", counted(len(reports), "report"), text, e.out)
 }
 
 // toStdout says whether the reports themselves go to standard output.

@@ -230,7 +230,7 @@ func printReceipt(w io.Writer, part *client.Participation, receipt client.Receip
 		taken = fmt.Sprintf("taken in for round %s by the shuffler %s", r.ID, r.Shuffler)
 	}
 	// Duplicates are those that an interrupted attempt had already got counted.
-	if _, err := fmt.Fprintf(w, "%d reports under %v: %s\n", receipt.Accepted+receipt.Duplicates, part.Guarantee(), taken); err != nil {
+	if _, err := fmt.Fprintf(w, "%s under %v: %s\n", counted(receipt.Accepted+receipt.Duplicates, "report"), part.Guarantee(), taken); err != nil {
 		return err
 	}
 	central, ok := part.Central()

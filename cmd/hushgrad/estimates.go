@@ -24,7 +24,7 @@ func writeEstimates(ctx context.Context, t *estimates.Table, dir string, stdout 
 		promise = promisedBy(t.Guarantee)
 	}
 	summary := map[string]any{"reports": t.Reports, "seeded_reports": t.Seeded, "guarantee": promise, "directory": dir, "files": names}
-	reports := fmt.Sprintf("%d reports", t.Reports)
+	reports := counted(t.Reports, "report")
 	if t.Records > 0 {
 		summary["records"] = t.Records
 		reports += fmt.Sprintf(" of %d records", t.Records)

@@ -100,7 +100,7 @@ func TestARoundWithTokensFromTheShell(t *testing.T) {
 		}
 	}
 	for _, secret := range secrets {
-		if text := printed(t, encode(one, as(secret)...)...); !strings.Contains(text, "1 reports under") {
+		if text := printed(t, encode(one, as(secret)...)...); !strings.Contains(text, "1 report under") {
 			t.Errorf("printed %q", text)
 		}
 		if text := refusal(t, encode(one, as(secret)...)...); !strings.Contains(text, "AlreadyExists") {

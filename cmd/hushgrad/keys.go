@@ -158,7 +158,7 @@ func (k *keysFlags) list(w io.Writer) error {
 	listed := listKeys(all, newest.Fingerprint(), time.Now())
 	return k.output.print(w, listed, func(w io.Writer) error {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "fingerprint\tsuite\tstate\tsince\tuntil")
+		fmt.Fprintln(table, "fingerprint\tsuite\tstate\tfrom\tuntil")
 		for _, key := range listed {
 			until := "-"
 			if key.Until != nil {

@@ -168,7 +168,7 @@ func told(e translog.Entry) string {
 	case translog.Key:
 		return fmt.Sprintf("%s: %s key", e.Round, e.Use)
 	case translog.Release:
-		return fmt.Sprintf("%s: estimate of %d reports, %s", e.Round, e.Reports, e.Promise)
+		return fmt.Sprintf("%s: estimate of %s, %s", e.Round, counted(e.Reports, "report"), e.Promise)
 	case translog.Model:
 		return fmt.Sprintf("version %d, %d bytes", e.Version, e.Bytes)
 	}

@@ -71,3 +71,11 @@ func promisedBy(g fl.Guarantee) *promised {
 	}
 	return p
 }
+
+// counted is a number of things in words.
+func counted[N int | int64 | uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -252,7 +252,7 @@ func (s *schedule) say(line heldRound, e *fl.Estimate) error {
 	if e != nil && len(e.Suspects) > 0 {
 		alarm = fmt.Sprintf("\nalarm: clients lie. More reports agree at %d coordinates than honest clients send, which happens once in 10^6 rounds at most. The step leaves them out", len(e.Suspects))
 	}
-	_, err := fmt.Fprintf(s.std.Out, "%s  %s, %d reports at model %d, so far %s%s\n", line.ID, line.State, line.Reports, line.Model, line.Promise, alarm)
+	_, err := fmt.Fprintf(s.std.Out, "%s  %s, %s at model %d, so far %s%s\n", line.ID, line.State, counted(line.Reports, "report"), line.Model, line.Promise, alarm)
 	return err
 }
 

@@ -93,7 +93,7 @@ type now struct{ shuffler *Shuffler }
 
 var (
 	heldDesc   = prometheus.NewDesc("hushgrad_shuffler_held_reports", "Sealed reports that are kept.", nil, nil)
-	roundsDesc = prometheus.NewDesc("hushgrad_shuffler_rounds", "Rounds whose reports are kept, by state: waiting for the floor of reports, enough for the floor, forwarding, or lost with their secret.", []string{"state"}, nil)
+	roundsDesc = prometheus.NewDesc("hushgrad_shuffler_rounds", "Rounds whose reports are kept, by state: waiting for the floor of reports, short of the floor though the round is to close, enough for the floor, forwarding, or lost with their secret.", []string{"state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -101,16 +101,19 @@ func (n now) Describe(to chan<- *prometheus.Desc) { to <- heldDesc; to <- rounds
 
 // Collect implements prometheus.Collector.
 func (n now) Collect(to chan<- prometheus.Metric) {
-	held, states := int64(0), map[string]int{"waiting": 0, "enough": 0, "forwarding": 0, "lost": 0}
+	held, states := int64(0), map[string]int{"waiting": 0, "short": 0, "enough": 0, "forwarding": 0, "lost": 0}
 	for _, r := range n.shuffler.all() {
 		reports := r.held.Load()
 		held += reports
 		switch r.now() {
 		case phaseOpen:
-			if reports < r.need {
-				states["waiting"]++
-			} else {
+			switch {
+			case reports >= r.need:
 				states["enough"]++
+			case r.closing.Load():
+				states["short"]++
+			default:
+				states["waiting"]++
 			}
 		case phaseForwarding:
 			states["forwarding"]++

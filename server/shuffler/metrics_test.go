@@ -54,7 +54,10 @@ func TestMetricsCount(t *testing.T) {
 	server.with(func() { away = false })
 	p.gone(t, "r", forwarded)
 	check("afterwards", "forwarded_reports_total{counted} 4", "forwarded_reports_total{rejected} 1", "held_reports 2",
-		"rounds{waiting} 1", "rounds{forwarding} 0")
+		"rounds{waiting} 1", "rounds{short} 0", "rounds{forwarding} 0")
+	server.close("other") // with 2 of the reports that it needs
+	eventually(t, "short", func() bool { return slices.Contains(figuresOf(t, figures), "hushgrad_shuffler_rounds{short} 1") })
+	check("in the end", "rounds{waiting} 0", "held_reports 2")
 	p.Close()
 	if !strings.Contains(log.String(), `level=WARN msg="round forwarded" round=r reports=5 rejected_by_the_server=1`) {
 		t.Errorf("no warning about the rejected report: %s", &log)

@@ -50,6 +50,7 @@ type round struct {
 	refused atomic.Int64            // messages because of a token, since the start
 	proof   atomic.Pointer[[]byte]  // the last one of the server that the round is in its log
 	unknown sinceTime               // the server does not know the round
+	closing atomic.Bool             // the server has asked for the reports
 
 	mu    sync.RWMutex // read by calls from the look at phase to their commit
 	phase phase

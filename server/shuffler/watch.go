@@ -69,6 +69,7 @@ func (r *round) look(ctx context.Context) (outcome, error) {
 	if end != "" {
 		return end, nil
 	}
+	r.closing.Store(st.closing)
 	if err := r.decide(st); err != nil {
 		return "", err
 	}
