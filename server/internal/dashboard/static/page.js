@@ -264,6 +264,8 @@ async function poll() {
   setTimeout(poll, 5000);
 }
 
+link("waiting", "Connecting");
+$("news").textContent = "Waiting for the server.";
 const events = new EventSource("/events");
 events.addEventListener("state", (e) => take(e.data));
 events.addEventListener("end", () => { stopped = true; lost(); });
