@@ -20,6 +20,8 @@ type Centring struct {
 	Features int `json:"features"`
 	// Magnitude is what a client multiplies its features by, so that the mechanism clips nothing.
 	Magnitude float64 `json:"magnitude"`
+	// Norm is the largest L2 norm of an example's features.
+	Norm float64 `json:"norm"`
 	// Error is the expected standard error of a coordinate of the mean, in units of the features.
 	Error float64 `json:"error"`
 }
@@ -58,7 +60,7 @@ func NewCentring(features int, norm, scale float64, sparsity int) *Centring {
 	if sparsity > 0 {
 		magnitude *= min(1, float64(sparsity)/math.Sqrt(float64(features)))
 	}
-	return &Centring{Features: features, Magnitude: magnitude}
+	return &Centring{Features: features, Magnitude: magnitude, Norm: norm}
 }
 
 // Answer writes into dst, of the length of a gradient, what a client reports about its features: it answers with their mean over its examples.
@@ -104,7 +106,8 @@ func Around(mean []float64, vectors ...[]float64) {
 }
 
 func (c *Centring) String() string {
-	return fmt.Sprintf("the first round learns the features' mean. Its reports have the clip and the ε of every other round. The other rounds train on features around that mean, of which a coordinate has the standard error %.2g", c.Error)
+	return fmt.Sprintf("the first round learns the features' mean. Its reports have the clip and the ε of every other round. The other rounds train on features around that mean, which is expected to be off by %.0f %% of the features' length",
+		100*c.Error*math.Sqrt(float64(c.Features))/c.Norm)
 }
 
 // rehearsed returns the examples around a mean of the features of some of them, with noise.

@@ -44,7 +44,7 @@ func (e Expected) String() string {
 	if e.Useless() {
 		advice = ": do not train"
 	}
-	return fmt.Sprintf("%s (no privacy %.3f; before any client %.3f%s)", e.short(), e.WithoutPrivacy, e.Before, advice)
+	return fmt.Sprintf("%s (without privacy %.3f; before round 1 %.3f%s)", e.short(), e.WithoutPrivacy, e.Before, advice)
 }
 
 // short is the accuracy and its error.

@@ -115,6 +115,7 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 			if got, _ := worst.Float64(); worst.Cmp(promised) > 0 || math.Log(got) < epsilon-1e-6 {
 				t.Errorf("%+v: the largest ratio is e^%v, want e^%v at most and nearly that", c, math.Log(got), epsilon)
 			}
+			t.Logf("%+v: %d gradients, %d seeds, the largest ratio of two probabilities is %s, and e^%g is %.9f", c, len(inputs(c.dim)), seeds, worst.FloatString(9), epsilon, math.Exp(epsilon))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestLocalPrivacyByEnumeration(t *testing.T) {
 				continue
 			}
 			w, sampler := randomizer(t, c.scheme, c.Sparsity, c.Slots, eps)
-			checkPrivacy(t, c.domain, eps, w, sampler)
+			t.Run(c.scheme.Definition().Name, func(t *testing.T) { checkPrivacy(t, c.domain, eps, w, sampler) })
 		}
 	}
 }

@@ -79,7 +79,7 @@ func checkPrivacy(t *testing.T, c domain, epsilon float64, w exact.Weights, rand
 	if want := new(big.Rat).SetFrac(new(big.Int).SetUint64(w.High), new(big.Int).SetUint64(w.Low)); r.Worst.Cmp(want) != 0 {
 		t.Errorf("%+v ε=%g: worst ratio %s, want High/Low = %s", c, epsilon, r.Worst.FloatString(12), want.FloatString(12))
 	}
-	t.Logf("%+v ε=%g: %d inputs, %d hash functions, worst ratio %s", c, epsilon, r.Inputs, r.Functions, r.Worst.FloatString(9))
+	t.Logf("%+v: %d inputs, %d hash functions, the largest ratio of two probabilities is %s, and e^%g is %.9f", c, r.Inputs, r.Functions, r.Worst.FloatString(9), epsilon, math.Exp(epsilon))
 }
 
 // checkCalibration compares the hit probabilities that a scheme states at a point, with the ideal hash family, with

@@ -83,6 +83,9 @@ func (n *newFlags) write(ctx context.Context, dir string, std command.Streams) e
 		note, then, err = n.addModule(dir, files)
 	} else {
 		err = n.addRequirements(files)
+		if !n.venv {
+			then = toInstall + " && " + then
+		}
 	}
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func TestThePackageComesFromWhereTheProgramDoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	release = "1.2.3"
 	t.Cleanup(func() { release = "" })
-	if text := do(t, "new", "--lang", "python", "--venv=false", "a"); !strings.HasSuffix(text, "cd a && "+inEnvironment("python")+" train.py\n") {
+	if text := do(t, "new", "--lang", "python", "--venv=false", "a"); !strings.HasSuffix(text, "cd a && "+toInstall+" && "+inEnvironment("python")+" train.py\n") {
 		t.Errorf("printed %q", text)
 	}
 	if text, err := os.ReadFile("a/requirements.txt"); err != nil || string(text) != "hushgrad==1.2.3\npytest\n" {

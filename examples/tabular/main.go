@@ -15,6 +15,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -289,7 +290,7 @@ func (o options) train(ctx context.Context, t task, run *plan.Run, train, test r
 	defer func() { err = errors.Join(err, rounds.Close()) }()
 	if prepared.rounds > 0 {
 		if err := columns.learn(ctx, rounds, prepared.rounds); err != nil {
-			return err
+			return cmp.Or(ctx.Err(), err) // whatever was under way when it was interrupted
 		}
 	}
 	gradients, err := t.gradients(expand.of(scale.of(train)), order(deal))
