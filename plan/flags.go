@@ -30,7 +30,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which ε is stated, but for a local ε with --trust nobody")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
 	f.IntVar(&q.Cohort, "cohort", 0, "clients of a round; 0: planned")
-	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: planned from 30 to 120 where softmax regression from zeros is planned on public examples for a shuffler, and otherwise 30, at most 16 with --trust nobody, or 60 where softmax regression from zeros is planned on public examples, or 10 with sumdp and with gaussian-shares without records")
+	f.IntVar(&q.Rounds, "rounds", 0, "rounds; the guarantees of a client's reports compose; 0: 30, and other numbers in three cases: 10 with sumdp; with --trust nobody at most 16, or 60 for softmax regression that starts from zeros; for a shuffler and softmax regression that starts from zeros, as many from 30 to 120 as a rehearsal on public examples finds worth it")
 	f.IntVar(&q.Sparsity, "sparsity", 0, "signed coordinates per client before the randomizer, s; 0: planned")
 	f.Float64Var(&q.Clip, "clip", 0, "norm to which a client's gradient is clipped: L1, or L2 with sumdp, gaussian-shares and --trust own-site; 0: planned")
 	f.Float64Var(&q.LearningRate, "lr", 0, "learning rate of the server; 0: planned")

@@ -97,14 +97,16 @@ function coordinates(n) {
   return n === 1 ? "1 coordinate" : `${count(n)} coordinates`;
 }
 
-function together(t) {
-  const text = [];
+function together(t, rounds) {
+  const text = [], locals = rounds.map((r) => r.promise && r.promise.local && r.promise.local.epsilon).filter(Boolean);
+  const most = locals.length && t.rounds > 1 ? locals.reduce((a, b) => (Number(b) > Number(a) ? b : a)) : "";
+  if (most) text.push(node("p", {}, `A client that reported in one round, and in no other, has local ε = ${most} at most.`));
   if (t.promise) {
-    text.push(node("p", {}, `This is for a client that reported once in ${t.composed === 1 ? "the first round" : `each of the first ${count(t.composed)} rounds`}.${t.composed < t.rounds ? ` There were ${count(t.rounds)}; the rest is being computed.` : ""}`), ...promise(t.promise));
+    text.push(node("p", {}, `What follows is for a client that reported once in ${t.composed === 1 ? "the first round" : `each of the first ${count(t.composed)} rounds`}.${t.composed < t.rounds ? ` There were ${count(t.rounds)}; the rest is being computed.` : ""}`), ...promise(t.promise));
   } else {
     text.push(node("p", {}, t.unknown ? `Not stated: ${t.unknown}.` : "Being computed."));
   }
-  keyed($("together"), [t], () => "t", () => node("div", {}, ...text.filter(Boolean)));
+  keyed($("together"), [[t, most]], () => "t", () => node("div", {}, ...text.filter(Boolean)));
 }
 
 // chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
@@ -160,7 +162,7 @@ function show(s) {
   const open = s.rounds.filter((r) => !r.ended).reverse().map((r) => ({ ...r, approximate: s.public }));
   const past = s.rounds.filter((r) => r.ended).reverse();
   keyed($("open"), open, (r) => r.id, openRound, nothing("No round is open."));
-  together(s.together);
+  together(s.together, s.rounds);
   keyed($("past"), past, (r) => r.id, pastRound, emptyRow(9, "No round has ended."));
   $("cluster").hidden = !s.shards.length;
   keyed($("shards"), s.shards, (p) => String(p.number), (p) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(p.number)), node("td", { class: "n" }, count(p.reports)),
@@ -222,7 +224,7 @@ function announce(s) {
 }
 
 function news(r) {
-  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}${r.worth && r.worth.suspects ? `, alarm: clients lie at ${coordinates(r.worth.suspects)}` : ""}.` : `Round ${r.id} is open.`;
+  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}${r.worth && r.worth.suspects ? `, alarm: clients lie at ${coordinates(r.worth.suspects)}` : ""}.` : `Round ${r.id} was opened.`;
 }
 
 // newest is the news of a page that has just been opened.
