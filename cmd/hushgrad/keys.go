@@ -133,8 +133,8 @@ func (k *keysFlags) add(w io.Writer) error {
 func newKeyList(of keyHolder) *cobra.Command {
 	k := &keysFlags{of: of}
 	c := newCommand("keys [flags]", "list the keys to which clients seal "+of.what, fmt.Sprintf(`Lists the keys to which clients seal %s, the newest first. New rounds may have the active one, and not a
-pending one before its time. Remove the file of a replaced key when no open round names it: its name begins with the first 16
-digits of the fingerprint.%s`, of.what, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
+pending one before its time. An expired key, which "keys rotate" has ended, is removed by itself. Remove the file of a replaced key yourself when no
+open round names it: its name begins with the first 16 digits of the fingerprint.%s`, of.what, of.listed), func(_ context.Context, _ []string, std command.Streams) error {
 		return k.list(std.Out)
 	})
 	k.bind(c.Flags())

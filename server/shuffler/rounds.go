@@ -202,6 +202,7 @@ func (s *Shuffler) restore() error {
 		if err := r.recount(); err != nil {
 			return fmt.Errorf("round %s: %w", r.description.ID, err)
 		}
+		r.logger.Info("round restored", "reports", r.held.Load())
 	}
 	return s.vault.sweep(secrets)
 }
