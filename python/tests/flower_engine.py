@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,11 +21,25 @@ LATE = "The current node timed out during startup"
 """What Ray says when it has not started in 30 seconds, on a machine with other work."""
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+_given = 10_000 + 4_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+"""The port after the last one that was given: each of up to five workers has 4000 of its own."""
+
+
+def free_port(count: int = 1) -> int:
+    """Return a port that nobody has, or the first of some.
+
+    It is below the ports that systems give to whoever connects, which may be taken at any time.
+    """
+    global _given
+    while True:
+        first, _given = _given, _given + count
+        with contextlib.ExitStack() as held:
+            try:
+                for port in range(first, first + count):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return first
 
 
 def run_metrics(*arguments: str) -> list[dict[str, float]]:

@@ -53,7 +53,7 @@ def federation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proce
     write(folder, "train", 60)
     write(folder, "t10k", 20)
     with Processes(folder) as flower:
-        ports = {"superlink": free_port(), "node": 30000 + free_port() % 20000}
+        ports = {"superlink": free_port(), "node": free_port(3)}
         certificates, superlink, nodes, train = page(flower, ports)
         assert train.count("flwr run") == 1
         configure, train = train.split("flwr run")
@@ -128,7 +128,7 @@ def test_ten_nodes_train_with_two_servers(tmp_path: Path) -> None:
         f"{addresses['serve']} --operator-listen 127.0.0.1:7118 --sh",
         "--floor 10": "--floor 10 --listen 127.0.0.1:7124",
         **{f"127.0.0.1:{port}": addresses[port] for port in ("7118", "7120", "7124")},
-        "--port 910$i": f"--port $(({30000 + free_port() % 20000} + i))",
+        "--port 910$i": f"--port $(({free_port(10)} + i))",
     }
     port = str(free_port())
     for old, new in {**changes, "--port 8000": f"--port {port}", ":8000": f":{port}"}.items():
