@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -96,7 +96,10 @@ def _once(workspace: Path, *command: object) -> tuple[int | None, str]:
     end = time.monotonic() + TIMEOUT
     while started.poll() is None:
         if LOST.search(log.read_text()) or time.monotonic() > end:
-            os.killpg(started.pid, signal.SIGKILL)
+            # The simulator's sites have sessions of their own, and a folder that the next one uses.
+            for process in [*psutil.Process(started.pid).children(recursive=True), started]:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
             started.wait()
             break
         time.sleep(0.2)
@@ -124,7 +127,8 @@ if first.exists():
 else:
     first.touch()
     print("{says}", flush=True)
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(3600)", "{workspace}"])
+    site = [sys.executable, "-c", "import time; time.sleep(3600)", "{workspace}"]
+    subprocess.run(site, start_new_session=True)
 """
     assert run(workspace, "-c", script) == "done\n"
 
