@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,11 +38,7 @@ func (c clocks) of(t *testing.T, role string) {
 // set sets the clock of a role, which has it when set returns.
 func (c clocks) set(t *testing.T, role string, off time.Duration) {
 	t.Helper()
-	path := filepath.Join(c.dir, role)
-	if err := os.WriteFile(path+".new", []byte(strconv.Itoa(int(off/time.Second))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := setclock.Set(filepath.Join(c.dir, role), off); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Second) // it reads the file every 5 ms, and what it does regularly it does once a second

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ const clockFile = "clock"
 func init() {
 	if dir := os.Getenv(dirEnv); dir != "" {
 		path := filepath.Join(dir, clockFile)
-		if err := os.WriteFile(path, []byte("0"), 0o600); err != nil {
+		if err := setclock.Set(path, 0); err != nil {
 			panic(err)
 		}
 		if err := setclock.Follow(path); err != nil {
@@ -33,7 +32,7 @@ func TestClocksOfAClusterThatAreADayOff(t *testing.T) {
 	trouble(t, 6, func(i int, f *farm, l *load) {
 		p := slices.Concat(f.nodes, f.members)[i]
 		for _, off := range []time.Duration{24 * time.Hour, -24 * time.Hour, 0} {
-			if err := os.WriteFile(filepath.Join(p.disk, clockFile), []byte(strconv.Itoa(int(off/time.Second))), 0o600); err != nil {
+			if err := setclock.Set(filepath.Join(p.disk, clockFile), off); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second + l.pause())
