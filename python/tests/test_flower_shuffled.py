@@ -139,6 +139,27 @@ def test_too_few_sealed_reports_are_no_step(parties: Parties, count: int) -> Non
     assert parties.operator.rounds()[-1].state == "aborted"
 
 
+@pytest.mark.parametrize("code", ["DEADLINE_EXCEEDED", "CANCELLED"])
+def test_a_round_without_enough_reports_ends_whoever_sees_the_deadline_first(
+    parties: Parties, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    close = parties.operator.close_round
+
+    def seen_first(*args: Any, **named: Any) -> Any:
+        try:
+            return close(*args, **named)
+        except ServerUnreachable as error:  # with either code, by chance
+            raise ServerUnreachable("CloseRound: the stream ended", code=code) from error
+
+    monkeypatch.setattr(parties.operator, "close_round", seen_first)
+    strategy = aggregation(parties, patience=0.5)
+    settings = context(**node(parties))
+    replies = [HushgradMod()(message, settings, trained) for message in ask(strategy)]
+    stepped, _ = strategy.aggregate_train(1, replies[:6])
+    assert stepped is None
+    assert parties.operator.rounds()[-1].state == "aborted"
+
+
 def test_a_plain_reply_ends_the_round_on_the_server(
     parties: Parties, strategy: HushgradAggregation
 ) -> None:

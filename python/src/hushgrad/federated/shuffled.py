@@ -139,13 +139,17 @@ class Shuffled:
         return estimate
 
     def _close(self, round_: Round) -> None:
-        """Close a round. The server waits for the shuffler, which waits for enough reports."""
+        """Close a round. The server waits for the shuffler, which waits for enough reports.
+
+        The time is up for the server or for this program first. A server ends the stream then,
+        and the status is CANCELLED.
+        """
         from ..server import ServerRefused
 
         try:
             self._operator.close_round(round_.id, timeout=self._patience)
         except ServerRefused as error:
-            if error.code not in ("DEADLINE_EXCEEDED", "FAILED_PRECONDITION"):
+            if error.code not in ("DEADLINE_EXCEEDED", "CANCELLED", "FAILED_PRECONDITION"):
                 raise
             raise TooFewReports(
                 f"{error}: the server did not get enough reports from the shuffler "
