@@ -30,25 +30,36 @@ function errorBars(errs) {
   };
 }
 
-// dashed draws lines to compare with. lines() returns them.
+// dashed draws lines to compare with, and their names over everything else. lines() returns them. Lines that lie too
+// close for two names have one.
 function dashed(lines) {
   return (u) => {
-    const c = u.ctx;
+    const c = u.ctx, right = u.bbox.left + u.bbox.width, groups = [];
     c.save();
     c.strokeStyle = c.fillStyle = colour("--soft");
     c.lineWidth = devicePixelRatio;
     c.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
     c.font = u.axes[0].font[0];
-    lines().forEach((l, i) => {
-      const at = u.valToPos(l.value, "y", true), right = u.bbox.left + u.bbox.width;
+    for (const l of [...lines()].sort((a, b) => b.value - a.value)) { // from the top
+      const at = u.valToPos(l.value, "y", true), last = groups[groups.length - 1];
       c.beginPath();
       c.moveTo(u.bbox.left, at);
       c.lineTo(right, at);
       c.stroke();
-      const above = at - u.bbox.top > 1.5 * parseFloat(c.font);
+      if (last && at - last.at < 1.5 * parseFloat(c.font)) last.name += ", " + l.name;
+      else groups.push({ at, name: l.name });
+    }
+    c.setLineDash([]);
+    c.lineJoin = "round";
+    c.lineWidth = 4 * devicePixelRatio;
+    c.strokeStyle = colour("--card"); // around the letters, where a curve crosses them
+    groups.forEach(({ at, name }, i) => {
+      const above = at - u.bbox.top > 1.5 * parseFloat(c.font), side = i % 2 ? right : u.bbox.left;
+      const height = above ? at - 2 * devicePixelRatio : at + 3 * devicePixelRatio;
       c.textBaseline = above ? "bottom" : "top";
       c.textAlign = i % 2 ? "right" : "left"; // names of neighbouring lines do not cover each other
-      c.fillText(l.name, i % 2 ? right : u.bbox.left, above ? at - 2 * devicePixelRatio : at + 3 * devicePixelRatio);
+      c.strokeText(name, side, height);
+      c.fillText(name, side, height);
     });
     c.restore();
   };
@@ -68,7 +79,8 @@ function range(errs, lines) {
     }
     if (!(low <= high)) return [0, 1];
     const room = (high - low || Math.abs(high) || 1) * 0.08;
-    return [low >= 0 && low - room < 0 ? 0 : low - room, high + room];
+    const named = lines().length ? 2.5 : 1; // a name stands above its line
+    return [low >= 0 && low - room < 0 ? 0 : low - room, high + named * room];
   };
 }
 
