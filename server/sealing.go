@@ -47,7 +47,8 @@ func chooseKey(r *fl.Round, keys *seal.Keys) error {
 // sweepTime is the time between two looks for keys that have ended while no round does.
 const sweepTime = time.Minute
 
-// sweepKeys removes the keys that have ended and that no open round names. No round is being opened meanwhile.
+// sweepKeys removes the keys that have ended and that no open round names. No round is being opened meanwhile. The log says which key
+// new rounds have from now on.
 func (s *Server) sweepKeys() {
 	if s.cfg.Seal == nil || !s.recovered.Load() {
 		return
@@ -65,9 +66,13 @@ func (s *Server) sweepKeys() {
 	if err != nil {
 		s.cfg.Logger.Warn("keys that have ended are not removed yet", "error", err)
 	}
+	if key, err := s.cfg.Seal.Newest(); err == nil && key.Fingerprint() != s.newest {
+		s.newest = key.Fingerprint()
+		s.cfg.Logger.Info("new rounds have this key, to which reports are sealed", "fingerprint", s.newest)
+	}
 }
 
-// sweepLater looks for such keys until ctx ends.
+// sweepLater calls sweepKeys until ctx ends.
 func (s *Server) sweepLater(ctx context.Context) error {
 	for s.cfg.Seal != nil {
 		s.sweepKeys()

@@ -19,6 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
 	"github.com/hushgrad/hushgrad/server/internal/model"
 	"github.com/hushgrad/hushgrad/server/internal/releases"
+	"github.com/hushgrad/hushgrad/server/seal"
 )
 
 // Server is a parameter server. It is safe for concurrent use.
@@ -38,9 +39,10 @@ type Server struct {
 	// opening is held while a round is opened, and alone while keys are removed. recovered says that all open rounds are known.
 	opening    sync.RWMutex
 	recovered  atomic.Bool
-	log        *logbook     // nil for none
-	publishing sync.Mutex   // one model at a time becomes the current one and is logged
-	calls      atomic.Int64 // in flight
+	newest     seal.Fingerprint // of the key of new rounds, as the log has said it; guarded by opening
+	log        *logbook         // nil for none
+	publishing sync.Mutex       // one model at a time becomes the current one and is logged
+	calls      atomic.Int64     // in flight
 
 	clients, operator, shuffler, http *guard.Guard // of the listeners
 }

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +20,8 @@ func TestAKeyStaysForItsRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Seal: keys})
+	var log bytes.Buffer
+	s, err := New(Config{Seal: keys, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,10 +36,13 @@ func TestAKeyStaysForItsRounds(t *testing.T) {
 		}
 		return opened.GetRound().GetSealKey()
 	}
+	s.sweepKeys()
 	old := open("old")
-	if _, err := keys.Rotate(seal.X25519, time.Now()); err != nil {
+	rotated, err := keys.Rotate(seal.X25519, time.Now())
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.sweepKeys()
 	s.sweepKeys()
 	if _, err := keys.Find(old); err != nil {
 		t.Fatalf("the key of an open round is gone: %v", err)
@@ -55,5 +62,9 @@ func TestAKeyStaysForItsRounds(t *testing.T) {
 	}
 	if next := open("new"); seal.FingerprintOf(next) == seal.FingerprintOf(old) {
 		t.Error("a round after the rotation has the old key")
+	}
+	said := "new rounds have this key, to which reports are sealed\" fingerprint="
+	if all := strings.Count(log.String(), said); all != 2 || !strings.Contains(log.String(), said+seal.FingerprintOf(old).String()) || !strings.Contains(log.String(), said+rotated.Fingerprint().String()) {
+		t.Errorf("the log names the key of new rounds %d times, must name each of two once:\n%s", all, log.String())
 	}
 }

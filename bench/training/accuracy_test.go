@@ -77,8 +77,8 @@ func TestSweep(t *testing.T) {
 			if got, ok := central.(float64); local != 2. || !ok || !(got > 0 && got <= 6+1e-6) {
 				t.Errorf("%s promises %v and %v, want 2 and at most 6", c.name, local, central)
 			}
-		case pooled, trustedServer:
-			if local != nil || central != 2. {
+		case pooled, trustedServer: // the ε of a round of two servers is the largest up to 1e-4
+			if got, ok := central.(float64); local != nil || !ok || got > 2 || got < 1.999 {
 				t.Errorf("%s promises %v and %v, want nothing and 2", c.name, local, central)
 			}
 		case planned:

@@ -3,6 +3,7 @@ package training
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -166,6 +167,9 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 	case trustedServer:
 		return c.trusted(s)
 	case pooled:
+		if c.name == hdsum.SharesName {
+			return c.shared(ctx, s)
+		}
 		return c.summed(ctx, s)
 	case ofOwn:
 		r, err := c.described(s)
@@ -272,16 +276,26 @@ func compared(m fl.Mechanism) fl.Mechanism {
 	return m
 }
 
-// summed is the course of sumdp and gaussian-shares: their noise depends on the number of
-// reports only, so every client takes part once, in few large rounds.
+// summed is the course of sumdp: its noise depends on the number of reports only, so every
+// client takes part once, in few large rounds.
 func (c contender) summed(ctx context.Context, s setting) (course, error) {
 	s.Rounds = max(1, s.Rounds/3)
 	r := s.round(c.name, s.epsilon, s.L2, 0)
-	r.Delta = s.Delta
-	if c.name == hdsum.Name { // the sum by two servers has no parameters
-		r.Params = s.sumdp
-	}
+	r.Delta, r.Params = s.Delta, s.sumdp
 	return c.rounds(ctx, s, 1, r)
+}
+
+// shared is the course of two servers. With Gaussian noise all clients in all rounds have the
+// least noise for an ε.
+func (c contender) shared(ctx context.Context, s setting) (course, error) {
+	run, err := plan.Request{
+		Mechanism: c.name, Dim: s.Dim, Clients: s.Clients, Rounds: s.Rounds, Budget: s.epsilon, Delta: s.Delta,
+		Clip: s.L2, L1: s.L1, L2: s.L2,
+	}.Run(ctx)
+	if err != nil && !errors.Is(err, plan.ErrNoise) {
+		return course{}, err
+	}
+	return c.rounds(ctx, s, s.Rounds, run.Template)
 }
 
 // trusted is the course of a server that is trusted with every gradient.
