@@ -151,7 +151,7 @@ func (k Kind) open(path string, timeout time.Duration, readOnly bool) (f *File, 
 	options := k.Options
 	options.Timeout, options.ReadOnly = timeout, readOnly
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
-		opened, err := os.OpenFile(name, flag, mode)
+		opened, err := openFile(name, flag, mode)
 		if f.Descriptor == nil { // a copy opens the file once more
 			f.Descriptor = opened
 		}

@@ -129,13 +129,10 @@ func read(file string) (*Key, error) {
 	defer in.Close()
 	info, err := in.Stat()
 	if err == nil {
-		err = fileowner.Check(info)
+		err = fileowner.CheckSecret(info)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return nil, fl.Invalid("mode", fmt.Sprintf("%#o", info.Mode().Perm()), "must be for the owner alone: chmod 600")
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxKeyFile+1))
 	if err != nil {

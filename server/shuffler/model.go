@@ -30,10 +30,11 @@ type relay struct {
 	upstream *upstream
 	calls    singleflight.Group
 
-	mu    sync.Mutex
-	at    time.Time // when the server was asked last
-	err   error     // what it answered
-	begun time.Time // when the last round began
+	mu     sync.Mutex
+	rounds int       // that have begun
+	at     time.Time // when the server was asked last
+	asked  int       // rounds that had begun then; two times may be equal
+	err    error     // what it answered
 }
 
 // GetModel streams the server's model.
@@ -52,32 +53,34 @@ func (s roundsService) GetModel(_ *service.GetModelRequest, stream grpc.ServerSt
 func (m *relay) renew() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.begun = time.Now()
+	m.rounds++
 }
 
 // refresh makes the current model the one that the server had a second ago or later, and not one
 // from before the last round began.
 func (m *relay) refresh(ctx context.Context) error {
 	m.mu.Lock()
-	at, err, begun := m.at, m.err, m.begun
+	at, asked, err, rounds := m.at, m.asked, m.err, m.rounds
 	m.mu.Unlock()
-	if time.Since(at) < m.upstream.every && !at.Before(begun) {
+	if time.Since(at) < m.upstream.every && asked >= rounds {
 		return err
 	}
 	for { // a fetch in progress may have asked too early
 		result := m.calls.DoChan("", func() (any, error) {
 			fetching, cancel := context.WithTimeout(context.Background(), modelTimeout) // of no single caller
 			defer cancel()
-			asked := time.Now()
+			m.mu.Lock()
+			at, asked := time.Now(), m.rounds
+			m.mu.Unlock()
 			err := m.fetch(fetching)
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			m.at, m.err = asked, err
+			m.at, m.asked, m.err = at, asked, err
 			return asked, err
 		})
 		select {
 		case r := <-result:
-			if !r.Val.(time.Time).Before(begun) {
+			if r.Val.(int) >= rounds {
 				return r.Err
 			}
 		case <-ctx.Done():

@@ -93,13 +93,10 @@ func (v *vault) read(round [32]byte) ([secretBytes]byte, error) {
 func readSecret(f *os.File) (raw [secretBytes]byte, err error) {
 	info, err := f.Stat()
 	if err == nil {
-		err = fileowner.Check(info)
+		err = fileowner.CheckSecret(info)
 	}
 	if err != nil {
 		return raw, err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return raw, fl.Invalid("mode", fmt.Sprintf("%#o", mode), "must be for the owner alone: chmod 600")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, secretBytes+1))
 	if err != nil {
