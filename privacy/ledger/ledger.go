@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -48,7 +49,7 @@ type Ledger struct {
 
 	mu          sync.Mutex
 	transaction uint64 // the last one in the file
-	failed      error  // of the first failed write, or that the file was replaced
+	failed      error  // of the first failed write, that the file was replaced, or that the ledger is closed
 }
 
 // Reserve records a charge, durably, and returns its id. Only then may the client encode.
@@ -88,5 +89,6 @@ func (l *Ledger) Reserve(ctx context.Context, c Charge) (_ ID, err error) {
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.failed = fs.ErrClosed
 	return l.file.Close()
 }

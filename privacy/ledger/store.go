@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/hushgrad/hushgrad/fl"
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // The file holds four buckets. Entries are never deleted, so their keys are
@@ -140,7 +138,7 @@ func (l *Ledger) update(do func(*bolt.Tx) error) error {
 	}
 	tx, err := l.file.Begin(true)
 	if err != nil {
-		return notOpen(err)
+		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	if err := do(tx); err != nil {
@@ -181,12 +179,5 @@ func (l *Ledger) view(do func(*bolt.Tx) error) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	return notOpen(l.file.View(do))
-}
-
-func notOpen(err error) error {
-	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
-		return fs.ErrClosed
-	}
-	return err
+	return l.file.View(do)
 }
