@@ -36,7 +36,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 			t.Errorf("the charts are %q, want %q", got, want)
 		}
 		// Lines to compare with are in the chart and in words.
-		if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent + charts.get(document.querySelector('#training [data-key="test accuracy"] .plot')).lines.map((l) => l.value).join()`); !regexp.MustCompile(`^Dashed: before round 1 (0\.\d+), chance 0\.1\.(0\.\d+),0\.1$`).MatchString(text) {
+		if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent + charts.get(document.querySelector('#training [data-key="test accuracy"] .plot')).lines.map((l) => l.value).join()`); !regexp.MustCompile(`^Dashed: before round 1 = (0\.\d+), chance = 0\.1\.(0\.\d+),0\.1$`).MatchString(text) {
 			t.Errorf("the accuracy is compared with %q", text)
 		}
 		if cut := value[[]string](t, ctx, `[...document.querySelectorAll(".chart .scroll")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.getAttribute("aria-label"))`); len(cut) > 0 {
@@ -66,7 +66,7 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 	if text := value[string](t, ctx, `document.querySelector("#together").textContent`); !strings.Contains(text, "for the "+rounds+" reports of a client together") {
 		t.Errorf("all rounds together: %s", text)
 	}
-	if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent`); !strings.Contains(text, ", without privacy 0.") {
+	if text := value[string](t, ctx, `document.querySelector('#training [data-key="test accuracy"] .lines').textContent`); !strings.Contains(text, ", without privacy = 0.") {
 		t.Errorf("at the end the accuracy is compared with %q", text)
 	}
 	// Both have four decimals. The page leaves out zeros at the end.
@@ -89,4 +89,21 @@ func TestATrainingRunIsWatchedToItsEnd(t *testing.T) {
 		t.Errorf("the tab key reaches %q first", class)
 	}
 	seen.check(t, 20, 300)
+}
+
+// A run that asks each client once has that said first. What reports in all rounds would cost is folded, and is no chart.
+func TestARunSaysHowOftenAClientReports(t *testing.T) {
+	ctx, seen := start(t)
+	d := train(t, "4", "--cohort", "6000")
+	must(t, ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(d.url))
+	until(t, ctx, `document.querySelector("#together details") !== null && document.querySelector("#together details").textContent.includes("for the 4 reports of a client together")`)
+	if text := value[string](t, ctx, `document.querySelector("#together").innerText`); !strings.HasPrefix(text, "A client of this run reports once at most: local ε = 4.") || strings.Contains(text, "16") {
+		t.Errorf("the promise begins with %s", text)
+	}
+	if !value[bool](t, ctx, `document.querySelector("#spent").offsetHeight === 0 && document.querySelectorAll("#spent canvas").length === 0`) {
+		t.Error("a curve of what no client spends is shown")
+	}
+	shoot(t, ctx, 1280, 900, "light", "once-1280-light")
+	accessible(t, ctx, "a run with one report each")
+	seen.check(t, 1, 300)
 }

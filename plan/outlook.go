@@ -116,7 +116,7 @@ func (run *Run) refuse(by float64, because string) error {
 		ways = append(ways, fmt.Sprintf("a model with %d coordinates", int(d)))
 	}
 	if next := trustAfter(run.Trust); next != "" {
-		ways = append(ways, fmt.Sprintf("perhaps the trust %s", next))
+		ways = append(ways, fmt.Sprintf("perhaps --trust %s", next))
 	}
 	if run.Records == 0 && run.Clients <= mostSites {
 		ways = append(ways, fmt.Sprintf("the number of records and the trust %s, if each client is a site that holds many people's records", OwnSite))
@@ -124,7 +124,7 @@ func (run *Run) refuse(by float64, because string) error {
 	if len(ways) == 0 {
 		return fmt.Errorf("%w: %s. No number of clients and no ε that is allowed is enough. %s", ErrNoise, because, howToForce)
 	}
-	return fmt.Errorf("%w: %s. What would not be refused: %s. %s", ErrNoise, because, strings.Join(ways, ", or "), howToForce)
+	return fmt.Errorf("%w: %s. What would not be refused, and may still learn little: %s. %s", ErrNoise, because, strings.Join(ways, ", or "), howToForce)
 }
 
 // trustAfter is the trust whose noise is the next smaller one, "" for the last.

@@ -16,7 +16,7 @@ func TestNoiseIsRefused(t *testing.T) {
 	if !errors.Is(err, ErrNoise) {
 		t.Fatalf("error %v, want ErrNoise", err)
 	}
-	for _, want := range []string{"What would not be refused: about", " clients", "ε = ", " coordinates", "shuffler"} {
+	for _, want := range []string{"What would not be refused, and may still learn little: about", " clients", "ε = ", " coordinates", "shuffler"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the refusal lacks %q: %v", want, err)
 		}

@@ -116,7 +116,7 @@ func TestTheDashboardShowsTheRun(t *testing.T) {
 		if !void {
 			unlike = "{coordinates unlike public pictures [{1 2 0}]} "
 		}
-		want := fmt.Sprintf("["+unlike+"{noise norm [{1 %v 0}]} {test accuracy [{1 0.75 %v}]} {test accuracy/before round 1 [{1 0.2 0}]} {test accuracy/chance [{1 0.1 0}]} {test accuracy/without privacy [{1 0.9 0}]} {test loss [{1 1.5 0}]}]", estimate.NoiseNorm, math.Sqrt(0.75*0.25/300))
+		want := fmt.Sprintf("["+unlike+"{noise norm [{1 %v 0}]} {reports of a client [{1 1 0}]} {test accuracy [{1 0.75 %v}]} {test accuracy/before round 1 [{1 0.2 0}]} {test accuracy/chance [{1 0.1 0}]} {test accuracy/without privacy [{1 0.9 0}]} {test loss [{1 1.5 0}]}]", estimate.NoiseNorm, math.Sqrt(0.75*0.25/300))
 		if got := fmt.Sprint(s.Series); got != want {
 			t.Errorf("series %s, want %s", got, want)
 		}

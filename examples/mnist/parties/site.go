@@ -2,6 +2,7 @@ package parties
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 
@@ -43,12 +44,20 @@ type Options struct {
 	Log       io.Writer // says what takes long, and the page's URL
 }
 
-// Open starts who holds the rounds of a run.
-func Open(ctx context.Context, run *plan.Run, o Options) (Site, error) {
+// Open starts who holds the rounds of a run, and has the page show how often a client takes part by the plan.
+func Open(ctx context.Context, run *plan.Run, o Options) (s Site, err error) {
 	if o.Apart {
-		return openThree(ctx, run, o)
+		s, err = openThree(ctx, run, o)
+	} else {
+		s, err = openOne(run, o)
 	}
-	return openOne(run, o)
+	if err != nil || run.Spending == nil {
+		return s, err
+	}
+	if err := s.PutScalars(ctx, client.Scalar{Name: "reports of a client", Round: 1, Value: float64(run.Spending.Participations(run.Affordable))}); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // The series of a run on the page, and lines to compare the accuracy with: a series, a slash and a name.

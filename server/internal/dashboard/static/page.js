@@ -90,23 +90,30 @@ function pastRound(r) {
 function signal(r) {
   if (!r.worth) return ["–"];
   return [number(r.worth.signal_to_noise), r.worth.below_noise ? node("span", { class: "below" }, " below noise") : undefined,
-    r.worth.suspects ? node("span", { class: "below" }, ` alarm: clients lie at ${coordinates(r.worth.suspects)}`) : undefined];
+    r.worth.suspects ? node("span", { class: "alarm" }, ` alarm: clients lie at ${coordinates(r.worth.suspects)}`) : undefined];
 }
 
 function coordinates(n) {
   return n === 1 ? "1 coordinate" : `${count(n)} coordinates`;
 }
 
-function together(t, rounds) {
+// together shows what all rounds promise. A training run that publishes how many reports a client has, at most, has that said
+// first. What more reports would promise can then be unfolded.
+function together(t, rounds, planned) {
   const text = [], locals = rounds.map((r) => r.promise && r.promise.local && r.promise.local.epsilon).filter(Boolean);
   const most = locals.length && t.rounds > 1 ? locals.reduce((a, b) => (Number(b) > Number(a) ? b : a)) : "";
-  if (most) text.push(node("p", {}, `A client that reported in one round, and in no other, has local ε = ${most} at most.`));
+  if (most && planned) {
+    const all = Math.ceil(planned * Number(most) * 1e4 - 1e-6) / 1e4, times = planned === 1 ? "once" : `${count(planned)} times`;
+    text.push(node("p", {}, node("strong", {}, `A client of this run reports ${times} at most: local ε = ${all}.`), ` So the training run says. The server does not count a client's reports.`));
+  } else if (most) text.push(node("p", {}, `A client that reported in one round, and in no other, has local ε = ${most} at most.`));
   if (t.promise) {
     text.push(node("p", {}, `What follows is for a client that reported once in ${t.composed === 1 ? "the first round" : `each of the first ${count(t.composed)} rounds`}.${t.composed < t.rounds ? ` There were ${count(t.rounds)}; the rest is being computed.` : ""}`), ...promise(t.promise));
   } else {
     text.push(node("p", {}, t.unknown ? `Not stated: ${t.unknown}.` : "Being computed."));
   }
-  keyed($("together"), [[t, most]], () => "t", () => node("div", {}, ...text.filter(Boolean)));
+  $("together-title").textContent = planned ? "What is promised to a client" : "A client that took part in every round";
+  if (most && planned) text.push(node("details", rounds.some((r) => r.shuffler) ? { open: "" } : {}, node("summary", {}, "If a client had reported in every round"), ...text.splice(1)));
+  keyed($("together"), [[t, most, planned]], () => "t", () => node("div", {}, ...text));
 }
 
 // chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
@@ -129,7 +136,7 @@ function chart(parent, data) {
   if (card.dataset.text === text) return card;
   card.dataset.text = text;
   const last = data.y.length - 1, plot = card.querySelector(".plot");
-  const lines = (data.lines || []).map((l) => `${l.name} ${number(l.value)}`).join(", ");
+  const lines = (data.lines || []).map((l) => `${l.name} = ${number(l.value)}`).join(", ");
   card.querySelector(".lines").textContent = lines && `Dashed: ${lines}.`;
   plot.setAttribute("aria-label", `Chart of ${data.name}: ${data.y.length} points${last >= 0 ? `, the newest is ${number(data.y[last])} at ${data.labels[last]}` : ""}. The table has the numbers.`);
   drawChart(plot, data);
@@ -162,7 +169,8 @@ function show(s) {
   const open = s.rounds.filter((r) => !r.ended).reverse().map((r) => ({ ...r, approximate: s.public }));
   const past = s.rounds.filter((r) => r.ended).reverse();
   keyed($("open"), open, (r) => r.id, openRound, nothing("No round is open."));
-  together(s.together, s.rounds);
+  const planned = plannedReports(s);
+  together(s.together, s.rounds, planned);
   keyed($("past"), past, (r) => r.id, pastRound, emptyRow(9, "No round has ended."));
   $("cluster").hidden = !s.shards.length;
   keyed($("shards"), s.shards, (p) => String(p.number), (p) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(p.number)), node("td", { class: "n" }, count(p.reports)),
@@ -172,7 +180,8 @@ function show(s) {
   const [training, noise] = ofInterest(s.series);
   drawn($("training"), training, "The training run has published nothing.");
   const forgotten = s.together.rounds - s.rounds.length;
-  const spent = s.rounds.map((r, i) => ({ number: forgotten + i + 1, spent: r.spent })).filter((r) => r.spent);
+  $("spent").hidden = $("spent-hint").hidden = $("together-hint").hidden = planned > 0; // a curve of what no client spends
+  const spent = planned ? [] : s.rounds.map((r, i) => ({ number: forgotten + i + 1, spent: r.spent })).filter((r) => r.spent);
   drawn($("spent"), spent.length ? [{ name: "Local ε spent", first: "Round", unit: "Sum of local ε", column: "Local ε", x: spent.map((r) => r.number), y: spent.map((r) => Number(r.spent.epsilon)), labels: spent.map((r) => String(r.number)) }] : [], "There is no local ε that adds up.");
   drawn($("flow"), s.rates.length ? [{ name: "Reports per second", first: "Time", unit: "Reports per second", column: "Reports/s", time: true, x: s.rates.map((r) => Date.parse(r.time) / 1000), y: s.rates.map((r) => r.reports_per_second), labels: s.rates.map((r) => new Date(r.time).toLocaleTimeString()) }] : [],
     s.public ? "How fast reports come is not shown on a page that others can read." : "No report has come while this page's server was watching.");
@@ -183,6 +192,15 @@ function show(s) {
   announce(s);
 }
 
+// reportsOfAClient is the series in which a training run says how many reports a client has by its plan, at most.
+const reportsOfAClient = "reports of a client";
+
+// plannedReports is that number, or 0 where the run does not say it, and where a client is in all rounds.
+function plannedReports(s) {
+  const said = s.series.find((one) => one.name === reportsOfAClient), k = said ? said.points[said.points.length - 1].value : 0;
+  return Number.isInteger(k) && k > 0 && k < s.together.rounds ? k : 0;
+}
+
 // ofInterest makes the charts of published series: those of the run's own series, and those of noise. Scores come first, losses and
 // errors after them. What a series is follows from its name. One whose name is another's, a slash and some words is a line in the
 // other's chart, at its newest value.
@@ -190,7 +208,7 @@ function ofInterest(series) {
   const names = new Set(series.map((one) => one.name)), at = (one) => one.name.lastIndexOf("/");
   const isLine = (one) => names.has(one.name.slice(0, Math.max(0, at(one))));
   const lines = (of) => series.filter((one) => isLine(one) && one.name.slice(0, at(one)) === of.name).map((one) => ({ name: one.name.slice(at(one) + 1), value: one.points[one.points.length - 1].value }));
-  const charted = series.filter((one) => !isLine(one)), made = (all) => all.map((one) => published(one, lines(one)));
+  const charted = series.filter((one) => !isLine(one) && one.name !== reportsOfAClient), made = (all) => all.map((one) => published(one, lines(one)));
   const first = [/accuracy|score|auc|r²|r2/i, /loss|error/i];
   const rank = (one) => { const place = first.findIndex((words) => words.test(one.name)); return place < 0 ? first.length : place; };
   const noise = (one) => /noise/i.test(one.name);
@@ -224,7 +242,7 @@ function announce(s) {
 }
 
 function news(r) {
-  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.below_noise ? ", below noise" : ""}${r.worth && r.worth.suspects ? `, alarm: clients lie at ${coordinates(r.worth.suspects)}` : ""}.` : `Round ${r.id} was opened.`;
+  return r.ended ? `Round ${r.id} has ended: ${r.state}, ${count(r.reports)} reports${r.worth && r.worth.suspects ? `, alarm: clients lie at ${coordinates(r.worth.suspects)}` : ""}.` : `Round ${r.id} was opened.`;
 }
 
 // newest is the news of a page that has just been opened.
