@@ -242,7 +242,7 @@ func sums(in []*experiment.Record) (string, error) {
 	if len(in) != 2 {
 		return "", fmt.Errorf("the table of sums needs two results, got %d", len(in))
 	}
-	g := newGrid("mechanism", "holds against", "accuracy", "bytes per client", "ms per client")
+	g := newGrid("mechanism", "holds against", "accuracy", "bytes per report", "ms per report")
 	for _, row := range in[1].Rows {
 		v, err := numbers(row, "bytes", "nanoseconds")
 		if err != nil {
