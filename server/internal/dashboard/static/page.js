@@ -97,12 +97,18 @@ function coordinates(n) {
   return n === 1 ? "1 coordinate" : `${count(n)} coordinates`;
 }
 
+// ofOneReport is the largest local ε of a report, in several rounds that all promise one without δ. It is "" where a round promises
+// another, where that is being computed, and where the server has forgotten a round.
+function ofOneReport(s) {
+  const told = s.rounds.length === s.together.rounds && s.rounds.every((r) => r.promise && r.promise.local && Number(r.promise.local.delta) === 0);
+  return told && s.rounds.length > 1 ? s.rounds.map((r) => r.promise.local.epsilon).reduce((a, b) => (Number(b) > Number(a) ? b : a)) : "";
+}
+
 // together shows what all rounds promise. A training run that publishes how many reports a client has, at most, has that said
 // first. What more reports would promise can then be unfolded.
-function together(t, rounds, planned) {
-  const text = [], locals = rounds.map((r) => r.promise && r.promise.local && r.promise.local.epsilon).filter(Boolean);
-  const most = locals.length && t.rounds > 1 ? locals.reduce((a, b) => (Number(b) > Number(a) ? b : a)) : "";
-  if (most && planned) {
+function together(t, rounds, most, planned) {
+  const text = [];
+  if (planned) {
     const all = Math.ceil(planned * Number(most) * 1e4 - 1e-6) / 1e4, times = planned === 1 ? "once" : `${count(planned)} times`;
     text.push(node("p", {}, node("strong", {}, `A client of this run reports ${times} at most: local ε = ${all}.`), ` So the training run says. The server does not count a client's reports.`));
   } else if (most) text.push(node("p", {}, `A client that reported in one round, and in no other, has local ε = ${most} at most.`));
@@ -112,7 +118,7 @@ function together(t, rounds, planned) {
     text.push(node("p", {}, t.unknown ? `Not stated: ${t.unknown}.` : "Being computed."));
   }
   $("together-title").textContent = planned ? "What is promised to a client" : "A client that took part in every round";
-  if (most && planned) text.push(node("details", rounds.some((r) => r.shuffler) ? { open: "" } : {}, node("summary", {}, "If a client had reported in every round"), ...text.splice(1)));
+  if (planned) text.push(node("details", rounds.some((r) => r.shuffler) ? { open: "" } : {}, node("summary", {}, "If a client had reported in every round"), ...text.splice(1)));
   keyed($("together"), [[t, most, planned]], () => "t", () => node("div", {}, ...text));
 }
 
@@ -169,8 +175,8 @@ function show(s) {
   const open = s.rounds.filter((r) => !r.ended).reverse().map((r) => ({ ...r, approximate: s.public }));
   const past = s.rounds.filter((r) => r.ended).reverse();
   keyed($("open"), open, (r) => r.id, openRound, nothing("No round is open."));
-  const planned = plannedReports(s);
-  together(s.together, s.rounds, planned);
+  const most = ofOneReport(s), planned = most ? plannedReports(s) : 0;
+  together(s.together, s.rounds, most, planned);
   keyed($("past"), past, (r) => r.id, pastRound, emptyRow(9, "No round has ended."));
   $("cluster").hidden = !s.shards.length;
   keyed($("shards"), s.shards, (p) => String(p.number), (p) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(p.number)), node("td", { class: "n" }, count(p.reports)),
