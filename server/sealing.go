@@ -48,7 +48,7 @@ func chooseKey(r *fl.Round, keys *seal.Keys) error {
 const sweepTime = time.Minute
 
 // sweepKeys removes the keys that have ended and that no open round names. No round is being opened meanwhile. The log says which key
-// new rounds have from now on.
+// new rounds have from now on, where it is another one.
 func (s *Server) sweepKeys() {
 	if s.cfg.Seal == nil || !s.recovered.Load() {
 		return
@@ -67,8 +67,10 @@ func (s *Server) sweepKeys() {
 		s.cfg.Logger.Warn("keys that have ended are not removed yet", "error", err)
 	}
 	if key, err := s.cfg.Seal.Newest(); err == nil && key.Fingerprint() != s.newest {
+		if s.newest != (seal.Fingerprint{}) { // not at the start, when nothing has changed
+			s.cfg.Logger.Info("new rounds have another key, to which reports are sealed", "fingerprint", key.Fingerprint())
+		}
 		s.newest = key.Fingerprint()
-		s.cfg.Logger.Info("new rounds have this key, to which reports are sealed", "fingerprint", s.newest)
 	}
 }
 

@@ -39,7 +39,7 @@ type Server struct {
 	// opening is held while a round is opened, and alone while keys are removed. recovered says that all open rounds are known.
 	opening    sync.RWMutex
 	recovered  atomic.Bool
-	newest     seal.Fingerprint // of the key of new rounds, as the log has said it; guarded by opening
+	newest     seal.Fingerprint // of the key of new rounds when keys were swept last; guarded by opening
 	log        *logbook         // nil for none
 	publishing sync.Mutex       // one model at a time becomes the current one and is logged
 	calls      atomic.Int64     // in flight
