@@ -114,7 +114,8 @@ func TestAReleaseForWindowsLosesNothing(t *testing.T) {
 // wine returns what runs hushgrad.exe of a folder, in the folder.
 func wine(t *testing.T, dir string) func(args ...string) *exec.Cmd {
 	t.Helper()
-	env := append(os.Environ(), "WINEPREFIX="+t.TempDir(), "WINEDEBUG=-all")
+	prefix := t.TempDir()
+	env := append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all")
 	in := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)
 		cmd.Dir, cmd.Env = dir, env
@@ -125,7 +126,7 @@ func wine(t *testing.T, dir string) func(args ...string) *exec.Cmd {
 		t.Fatalf("wineboot: %v: %s", err, out)
 	}
 	// Versions of Wine before 9 lack the function with which Go fills buffers with random bytes. They have it under an older name.
-	place := filepath.Join(strings.TrimPrefix(env[len(env)-2], "WINEPREFIX="), "drive_c", "windows", "system32", "bcryptprimitives.dll")
+	place := filepath.Join(prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
 	if _, err := os.Stat(place); errors.Is(err, fs.ErrNotExist) {
 		if err := os.WriteFile(place, forwarder(t, "ProcessPrng", "advapi32.SystemFunction036"), 0o600); err != nil {
 			t.Fatal(err)

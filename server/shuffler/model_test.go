@@ -164,7 +164,7 @@ func TestAModelIsNotOlderThanTheRound(t *testing.T) {
 	want(2, read()) // the server is not asked again
 	s.version.Store(3)
 	m.renew()
-	m.at = time.Now() // as by a clock of which the times of two moments are equal
+	m.at = time.Now() // as by a coarse clock: the round may have begun at the same time
 	third := read()
 	<-s.asked
 	s.answer <- struct{}{}

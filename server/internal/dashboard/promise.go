@@ -39,8 +39,16 @@ type Together struct {
 	Rounds   int      `json:"rounds"`   // all of them
 	Composed int      `json:"composed"` // those that Promise is about: fewer while it is computed
 	Promise  *Promise `json:"promise"`
+	Fewer    *Fewer   `json:"fewer"` // null where it is not known, and where a client is in all rounds
 	// Unknown says why there is no Promise, and none will be computed.
 	Unknown string `json:"unknown,omitempty"`
+}
+
+// Fewer is what reports in fewer rounds promise, whichever rounds these are.
+type Fewer struct {
+	Reports int    `json:"reports"` // of a client: at most so many by the training run's plan, or 1 where the run does not say it
+	Planned bool   `json:"planned"` // the run says it
+	Local   Budget `json:"local"`
 }
 
 // digest names a kind of rounds.
@@ -82,7 +90,7 @@ func (p *promises) of(o overview.Overview) (one func(overview.Round) *Promise, s
 	}
 	known := p.known(o.Kinds)
 	together = p.together
-	together.Rounds = total(o)
+	together.Rounds, together.Fewer = total(o), fewerIn(o, known)
 	return func(r overview.Round) *Promise {
 		if r.Kind < 0 || known[r.Kind] == nil {
 			return nil

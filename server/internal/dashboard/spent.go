@@ -1,6 +1,9 @@
 package dashboard
 
 import (
+	"math"
+	"slices"
+
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy"
 	"github.com/hushgrad/hushgrad/server/internal/overview"
@@ -53,5 +56,43 @@ func summed(kinds []*kind, reported []int) *Budget {
 	if failed != nil || err != nil {
 		return nil
 	}
-	return &Budget{Epsilon: fl.FormatUp(epsilon, 4), Delta: fl.FormatUp(min(1, delta), 4)}
+	all := budget(epsilon, delta)
+	return &all
+}
+
+// reportsOfAClient is the series in which a training run says how many reports a client has by its plan, at most.
+const reportsOfAClient = "reports of a client"
+
+// fewerIn is the local budget of as many reports as a client has by the run's plan, or of one: each may be the one that costs most.
+// It is nil where a kind of rounds promises nothing locally, promises it to records, or is not known.
+func fewerIn(o overview.Overview, kinds []*kind) *Fewer {
+	out := &Fewer{Reports: 1}
+	if i := slices.IndexFunc(o.Series, func(s overview.Series) bool { return s.Name == reportsOfAClient }); i >= 0 {
+		points := o.Series[i].Points
+		k := points[len(points)-1].Value
+		if !(k >= 1 && k <= fl.MaxReports) || k != math.Trunc(k) {
+			return nil
+		}
+		out.Reports, out.Planned = int(k), true
+	}
+	if o.Unknown > 0 || out.Reports >= total(o) {
+		return nil
+	}
+	epsilon, delta := 0., 0.
+	for _, k := range kinds {
+		if k == nil || k.why != "" || k.promise.Local == nil || k.round.AboutRecords() {
+			return nil
+		}
+		epsilon, delta = max(epsilon, *k.promise.Local), max(delta, k.promise.LocalDelta)
+	}
+	epsilon, delta, err := privacy.BasicComposition(epsilon, delta, out.Reports)
+	if err != nil {
+		return nil
+	}
+	out.Local = budget(epsilon, delta)
+	return out
+}
+
+func budget(epsilon, delta float64) Budget {
+	return Budget{Epsilon: fl.FormatUp(epsilon, 4), Delta: fl.FormatUp(min(1, delta), 4)}
 }

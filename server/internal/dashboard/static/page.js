@@ -97,21 +97,13 @@ function coordinates(n) {
   return n === 1 ? "1 coordinate" : `${count(n)} coordinates`;
 }
 
-// ofOneReport is the largest local ε of a report, in several rounds that all promise one without δ. It is "" where a round promises
-// another, where that is being computed, and where the server has forgotten a round.
-function ofOneReport(s) {
-  const told = s.rounds.length === s.together.rounds && s.rounds.every((r) => r.promise && r.promise.local && Number(r.promise.local.delta) === 0);
-  return told && s.rounds.length > 1 ? s.rounds.map((r) => r.promise.local.epsilon).reduce((a, b) => (Number(b) > Number(a) ? b : a)) : "";
-}
-
 // together shows what all rounds promise. A training run that publishes how many reports a client has, at most, has that said
-// first. What more reports would promise can then be unfolded.
-function together(t, rounds, most, planned) {
-  const text = [];
-  if (planned) {
-    const all = Math.ceil(planned * Number(most) * 1e4 - 1e-6) / 1e4, times = planned === 1 ? "once" : `${count(planned)} times`;
-    text.push(node("p", {}, node("strong", {}, `A client of this run reports ${times} at most: local ε = ${all}.`), ` So the training run says. The server does not count a client's reports.`));
-  } else if (most) text.push(node("p", {}, `A client that reported in one round, and in no other, has local ε = ${most} at most.`));
+// first, and what more reports would promise can be unfolded. It returns whether a run does.
+function together(t, rounds) {
+  const text = [], few = t.fewer, planned = few && few.planned;
+  const local = few && `local ε = ${few.local.epsilon}${few.local.delta === "0" ? "" : `, δ = ${few.local.delta}`}`;
+  if (planned) text.push(node("p", {}, node("strong", {}, `A client of this run reports ${few.reports === 1 ? "once" : `${count(few.reports)} times`} at most: ${local}.`), " So the training run says. The server does not count a client's reports."));
+  else if (few) text.push(node("p", {}, `A client that reported in one round, and in no other, has ${local} at most.`));
   if (t.promise) {
     text.push(node("p", {}, `What follows is for a client that reported once in ${t.composed === 1 ? "the first round" : `each of the first ${count(t.composed)} rounds`}.${t.composed < t.rounds ? ` There were ${count(t.rounds)}; the rest is being computed.` : ""}`), ...promise(t.promise));
   } else {
@@ -119,7 +111,8 @@ function together(t, rounds, most, planned) {
   }
   $("together-title").textContent = planned ? "What is promised to a client" : "A client that took part in every round";
   if (planned) text.push(node("details", rounds.some((r) => r.shuffler) ? { open: "" } : {}, node("summary", {}, "If a client had reported in every round"), ...text.splice(1)));
-  keyed($("together"), [[t, most, planned]], () => "t", () => node("div", {}, ...text));
+  keyed($("together"), [t], () => "t", () => node("div", {}, ...text));
+  return planned;
 }
 
 // chart shows a figure: a chart and, beside it, its table. data = { name, first, unit, column, x, y, errs, time,
@@ -175,8 +168,7 @@ function show(s) {
   const open = s.rounds.filter((r) => !r.ended).reverse().map((r) => ({ ...r, approximate: s.public }));
   const past = s.rounds.filter((r) => r.ended).reverse();
   keyed($("open"), open, (r) => r.id, openRound, nothing("No round is open."));
-  const most = ofOneReport(s), planned = most ? plannedReports(s) : 0;
-  together(s.together, s.rounds, most, planned);
+  const planned = together(s.together, s.rounds);
   keyed($("past"), past, (r) => r.id, pastRound, emptyRow(9, "No round has ended."));
   $("cluster").hidden = !s.shards.length;
   keyed($("shards"), s.shards, (p) => String(p.number), (p) => node("tr", {}, node("th", { scope: "row", class: "n" }, String(p.number)), node("td", { class: "n" }, count(p.reports)),
@@ -186,7 +178,7 @@ function show(s) {
   const [training, noise] = ofInterest(s.series);
   drawn($("training"), training, "The training run has published nothing.");
   const forgotten = s.together.rounds - s.rounds.length;
-  $("spent").hidden = $("spent-hint").hidden = $("together-hint").hidden = planned > 0; // a curve of what no client spends
+  $("spent").hidden = $("spent-hint").hidden = $("together-hint").hidden = Boolean(planned); // a curve of what no client spends
   const spent = planned ? [] : s.rounds.map((r, i) => ({ number: forgotten + i + 1, spent: r.spent })).filter((r) => r.spent);
   drawn($("spent"), spent.length ? [{ name: "Local ε spent", first: "Round", unit: "Sum of local ε", column: "Local ε", x: spent.map((r) => r.number), y: spent.map((r) => Number(r.spent.epsilon)), labels: spent.map((r) => String(r.number)) }] : [], "There is no local ε that adds up.");
   drawn($("flow"), s.rates.length ? [{ name: "Reports per second", first: "Time", unit: "Reports per second", column: "Reports/s", time: true, x: s.rates.map((r) => Date.parse(r.time) / 1000), y: s.rates.map((r) => r.reports_per_second), labels: s.rates.map((r) => new Date(r.time).toLocaleTimeString()) }] : [],
@@ -198,14 +190,8 @@ function show(s) {
   announce(s);
 }
 
-// reportsOfAClient is the series in which a training run says how many reports a client has by its plan, at most.
+// reportsOfAClient is a series that is no chart: see Together.
 const reportsOfAClient = "reports of a client";
-
-// plannedReports is that number, or 0 where the run does not say it, and where a client is in all rounds.
-function plannedReports(s) {
-  const said = s.series.find((one) => one.name === reportsOfAClient), k = said ? said.points[said.points.length - 1].value : 0;
-  return Number.isInteger(k) && k > 0 && k < s.together.rounds ? k : 0;
-}
 
 // ofInterest makes the charts of published series: those of the run's own series, and those of noise. Scores come first, losses and
 // errors after them. What a series is follows from its name. One whose name is another's, a slash and some words is a line in the
