@@ -230,7 +230,7 @@ func TestNothingOfAClientIsInTheState(t *testing.T) {
 	known := strings.Fields(`version time started ready public rounds together totals rates models shards connections series
 		id state mechanism dim reports min_reports target_reports epsilon tokens opened ended reports_per_second promise worth
 		signal_to_noise below_noise noise_norm suspects accepted duplicates refused rejected sealed token spent report InvalidArgument
-		format bytes published clients operator shuffler name points round value std_err composed unknown`)
+		format bytes published clients operator shuffler name points round value std_err composed fewer unknown`)
 	for name := range maps.Keys(names) {
 		if !slices.Contains(known, name) {
 			t.Errorf("the state has a field %s", name)
