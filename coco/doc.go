@@ -1,7 +1,7 @@
 // Package coco estimates the mean of sparse ternary gradients, or frequencies and means of
 // key-value pairs. Use it for gradients with few large coordinates. The mechanism "auto" takes coco
-// where coco's error is at most 5 % above the smallest error of all mechanisms. Start with a round
-// with the mechanism "coco". [Scheme] computes the error of such a round.
+// where coco's error is the smallest error of all mechanisms. Start with a round with the mechanism
+// "coco". [Scheme] computes the error of such a round.
 //
 // A report has about six bytes. The mechanism is ε-locally differentially private, with δ = 0.
 //

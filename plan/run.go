@@ -67,7 +67,7 @@ type Run struct {
 // of R rounds have √R times less noise in the whole run than a share of them in each. Their ε is the largest with which all rounds stay within the budget. When the
 // budget does not allow a single round, that is an error.
 //
-// "auto" takes the mechanism with the smallest exact error, and coco where its error is within 5 %. With Examples privunit is rehearsed
+// "auto" takes the mechanism with the smallest exact error. Where that is coco and there are Examples, privunit is rehearsed
 // beside it: noise hurts more where clients hold entries than its size says. coco is taken where it leaves at most 5 % more
 // errors, and not where its run is refused for its noise and privunit's is not. The run that is refused comes with the error.
 //
@@ -95,12 +95,15 @@ func (q Request) Run(ctx context.Context) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if refused == nil && preferred*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
+	if refused == nil && byChance*(1-other.Expected.Accuracy) >= 1-run.Expected.Accuracy {
 		return run, nil
 	}
 	other.Schedule.putBefore(considered)
 	return other, nil
 }
+
+// byChance is by how much more errors one run may leave in rehearsals than another that is no better.
+const byChance = 1.05
 
 // putBefore puts what the schedule has chosen before the alternatives that were considered, and drops it among them.
 func (s *Schedule) putBefore(considered []Alternative) {

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hushgrad/hushgrad/coco"
 	"github.com/hushgrad/hushgrad/fl"
 )
 
@@ -132,18 +131,9 @@ func (a Alternative) badness() float64 {
 	return a.square
 }
 
-// preferred is by how much larger coco's error may be with which it is taken all the same: its reports decode fastest.
-const preferred = 1.05
-
-// order sorts by badness, and takes coco where it is nearly as good.
+// order sorts by badness. Where two are equal the first design stays first.
 func order(all []Alternative) {
 	slices.SortStableFunc(all, func(a, b Alternative) int { return cmp.Compare(a.badness(), b.badness()) })
-	i := slices.IndexFunc(all, func(a Alternative) bool { return a.Mechanism == coco.Name })
-	if i > 0 && all[i].badness() <= preferred*preferred*all[0].badness() {
-		best := all[i]
-		copy(all[1:i+1], all[:i])
-		all[0] = best
-	}
 }
 
 // planned returns the names of the mechanisms that can be planned.
