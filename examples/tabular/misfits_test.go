@@ -118,7 +118,7 @@ func TestWhatDoesNotFitIsCountedOrRefused(t *testing.T) {
 		"names in upper case":     {tableOf("Age,Sector,Income", ",", "\n", nil), columns, target, nil, `must have the column "age" (did you mean "Age"?)`, nil},
 		"a name with a slip":      {tableOf("aeg,sector,income", ",", "\n", nil), columns, target, nil, `must have the column "age" (did you mean "aeg"?)`, nil},
 		"an old encoding":         {tableOf(header, ",", "\n", put(1, "priv\xe9", every(500, 3))), columns, target, nil, "line 5, column sector: got \"priv\\xe9\", rule: must be UTF-8", nil},
-		"two bytes a letter":      {"\xff\xfea\x00g\x00e\x00", columns, target, nil, "must be UTF-8: convert the file", nil},
+		"two bytes a letter":      {"\xff\xfea\x00g\x00e\x00", columns, target, nil, "must be UTF-8: convert the file with iconv -f utf-16 -t utf-8", nil},
 		"old line ends":           {tableOf(header, ",", "\r", nil), columns, target, nil, "has a carriage return alone", nil},
 		"an open quote":           {header + "\n17,public,low\n18,\"" + strings.Repeat("x\n", 1<<20), columns, target, nil, `row: got "more than 1048576 bytes", rule: must end before that: is a quote missing in line 3 or below?`, nil},
 	} {

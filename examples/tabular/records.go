@@ -53,6 +53,9 @@ const headBytes = 1 << 16
 
 const notUTF8 = "must be UTF-8: convert the file, such as with iconv -f latin1 -t utf-8"
 
+// utf16 are the marks that begin a file with two bytes a letter.
+var utf16 = []string{"\xff\xfe", "\xfe\xff"}
+
 // newRecords reads the header. Another separator that fits it better is taken where either will do, and refused where not.
 func newRecords(r io.Reader, separator rune, either bool, columns []column) (*records, error) {
 	buffered := bufio.NewReaderSize(r, headBytes)
@@ -65,6 +68,9 @@ func newRecords(r io.Reader, separator rune, either bool, columns []column) (*re
 	if strings.HasPrefix(first, mark) {
 		_, _ = buffered.Discard(len(mark))
 		first = first[len(mark):]
+	}
+	if slices.ContainsFunc(utf16, func(mark string) bool { return strings.HasPrefix(first, mark) }) {
+		return nil, fl.Invalid("header", shortened(first), "must be UTF-8: convert the file with iconv -f utf-16 -t utf-8")
 	}
 	if strings.Contains(strings.TrimSuffix(first, "\r"), "\r") {
 		return nil, fl.Invalid("header", shortened(first), "must end with a line feed, and has a carriage return alone: save the file with line ends of Unix or Windows")

@@ -1,6 +1,7 @@
 """Columns of tables, beside the ones in Go."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,21 @@ def test_the_lines_of_the_page() -> None:
     assert x.shape == (1, 66)
     assert x[0, 0] == pytest.approx(-0.6)
     assert np.count_nonzero(x[0, 2:]) == 1
+
+
+def test_a_frame_is_its_rows() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = Columns("age=0..6,sector=a|b,city=#8")
+    rows = [{"age": 6, "sector": "b", "city": "Lima"}, {"sector": "a"}, {}]
+    frame = pandas.DataFrame(rows, columns=["age", "sector", "city"])
+    assert columns.numbers(frame).tolist() == columns.numbers(rows).tolist()
+    blank = {"age": None, "sector": pandas.NA, "city": math.nan}
+    assert columns.numbers([blank]).tolist() == columns.numbers([{}]).tolist()
+
+
+def test_a_row_is_a_mapping() -> None:
+    columns = Columns("age=0..6")
+    rows: list[Any] = [["31"], "age", 5]
+    for row in rows:
+        with pytest.raises(InvalidParameter, match=r"rows: got .*, rule: must be mappings"):
+            columns.numbers([row])

@@ -252,7 +252,11 @@ func (o *Outcome) Print(ctx context.Context, w io.Writer, remark, before string)
 	fmt.Fprintln(w)
 	if o.Interrupted {
 		reported = min(reported+1, o.Affordable)
-		fmt.Fprintf(w, "interrupted        after %d of %d rounds\n", o.Trained, o.Affordable)
+		begun := ""
+		if reported > o.Trained {
+			begun = fmt.Sprintf("; clients may have reported in round %d", reported)
+		}
+		fmt.Fprintf(w, "interrupted        after %d of %d rounds%s\n", o.Trained, o.Affordable, begun)
 	}
 	fmt.Fprintf(w, "test %-14s%.4f%s\n", o.measure.Name, o.Score, remark)
 	if o.Bare != nil {

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,24 @@ class _Column:
         return int.from_bytes(digest[:8], "big") % self.buckets
 
 
+@runtime_checkable
+class Frame(Protocol):
+    """A table such as a ``pandas.DataFrame``."""
+
+    def to_dict(self, orient: Literal["records"], /) -> Sequence[Mapping[Any, object]]:
+        """Return the rows."""
+        ...
+
+
+# What a cell that holds nothing is called where it is no text: None, and pandas' words.
+_NOTHING = ("None", "nan", "NaT", "<NA>")
+
+
+def _text(cell: object) -> str:
+    text = str(cell)
+    return "" if text in _NOTHING and not isinstance(cell, str) else text.strip()
+
+
 class Columns:
     """Columns with ranges or lists of values that are public.
 
@@ -121,8 +140,8 @@ class Columns:
         self.names = [n for c in self._columns for n in c.names]
         self.outside = dict.fromkeys(known, 0)
 
-    def numbers(self, rows: Iterable[Mapping[str, object]]) -> NDArray[np.float64]:
-        """Return the numbers of each row, such as a row of ``csv.DictReader``.
+    def numbers(self, rows: Iterable[Mapping[str, object]] | Frame) -> NDArray[np.float64]:
+        """Return the numbers of each row, such as a row of ``csv.DictReader`` or of a DataFrame.
 
         A number is centred, scaled and cut at three spreads. Without a declared spread it counts
         as spread evenly over its range. A number beyond its range becomes the nearest end. A number
@@ -132,13 +151,22 @@ class Columns:
         -------
         numpy.ndarray
             An array of shape (rows, len(names)), of numbers from -3 to 3.
+
+        Raises
+        ------
+        InvalidParameter
+            If a row is no mapping from names of columns to cells.
         """
         made: list[NDArray[np.float64]] = []
-        for row in rows:
+        for row in rows.to_dict("records") if isinstance(rows, Frame) else rows:
+            if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+                such = f"{{{self._columns[0].name!r}: 1}}"
+                rule = f"must be mappings from names to cells, such as {such}"
+                raise invalid("rows", repr(row)[:200], rule)
             numbers, at = np.zeros(len(self.names)), 0
             for c in self._columns:
                 width = len(c.names)
-                if not c.write(numbers[at : at + width], str(row.get(c.name, "")).strip()):
+                if not c.write(numbers[at : at + width], _text(row.get(c.name, ""))):
                     self.outside[c.name] += 1
                 at += width
             made.append(numbers)

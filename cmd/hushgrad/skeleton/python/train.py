@@ -97,9 +97,12 @@ def main() -> None:
     except HushgradError as error:
         raise SystemExit(f"{flags.prog}: {error}") from None
     cost = run.promise
+    reports = "the one report of a client"
+    if cost.participations > 1:
+        reports = f"all {cost.participations} reports of a client together"
     print(
-        f"\nlocal privacy    ε = {cost.epsilon_local_total:.4g} for all {cost.participations} "
-        "reports of a client together: against everybody, the server included"
+        f"\nlocal privacy    ε = {cost.epsilon_local_total:.4g} for {reports}: "
+        "against everybody, the server included"
     )
     if run.trust == "nobody":
         print("The budget is the local ε: it holds as it is, whoever runs the server.")
