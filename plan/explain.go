@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/hushgrad/hushgrad/fl"
@@ -98,7 +99,7 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		case run.Trust.Local():
 			would = next.LocalTotal
 		}
-		stopped := fmt.Sprintf("the budget of %s%s is spent: another round would make it %s", run.Trust.describe(run.Budget), against, above(*would))
+		stopped := fmt.Sprintf("the budget of %s%s is spent: another round would make it %s", run.Trust.describe(run.Budget), against, beyond(*would, run.Budget))
 		if err := (Words{About: "stopped", Text: []string{stopped}}).Print(w); err != nil {
 			return p, err
 		}
@@ -111,6 +112,14 @@ func (run *Run) PrintEnd(ctx context.Context, w io.Writer, rounds int) (Promise,
 		err = Words{Text: []string{fmt.Sprintf("With fresh randomness the same run has: %v.", fresh)}}.Print(w)
 	}
 	return p, err
+}
+
+// beyond writes an ε as above, and with as many digits as tell it from a budget below it.
+func beyond(epsilon, budget float64) string {
+	if text := above(epsilon); text != above(budget) {
+		return text
+	}
+	return strconv.FormatFloat(epsilon, 'g', -1, 64)
 }
 
 // Explain writes what was compared, what was chosen and why.

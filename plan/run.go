@@ -295,7 +295,10 @@ func (run *Run) schedule(ctx context.Context, q Request) error {
 	if run.Trust == Nobody {
 		t.Participations = cmp.Or(t.Participations, 1)
 		if q.Epsilon == 0 { // all reports of a client share the budget: its ε is their sum
-			share := t.Epsilon / float64(t.Participations)
+			share, err := shareOf(t.Epsilon, t.Participations)
+			if err != nil {
+				return fmt.Errorf("plan: %w", err)
+			}
 			t.EpsilonLocal = min(share, cmp.Or(q.MaxEpsilon, share))
 		}
 		t.Epsilon = 0

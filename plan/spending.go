@@ -160,6 +160,18 @@ func (s *Spending) composed(ctx context.Context, k int) (float64, error) {
 	return epsilon, err
 }
 
+// shareOf returns the largest ε that k reports may have whose sum, rounded up, is within a budget. The quotient may lie a rounding above it.
+func shareOf(budget float64, k int) (float64, error) {
+	share := budget / float64(k)
+	for {
+		all, _, err := privacy.BasicComposition(share, 0, k)
+		if err != nil || all <= budget {
+			return share, err
+		}
+		share = math.Nextafter(share, 0)
+	}
+}
+
 // Within returns how many of the given rounds keep the ε of a client within a budget: with the trust Nobody
 // the sum of the local ε of its reports, with OwnSite their composed local ε, with any other the composed central ε. It is from 0 to rounds, and
 // rounds where there is no such ε.

@@ -252,3 +252,39 @@ func TestNothingIsComposedBeforeItIsNeeded(t *testing.T) {
 		t.Errorf("three participations: asked for %d more δ, %v", c.asked-asked, err)
 	}
 }
+
+// A run of so many reports of a client as were asked for spends its budget, and loses no report to rounding.
+func TestSharesOfABudgetAddUpToIt(t *testing.T) {
+	for _, budget := range []float64{0.1, 1, 2, 3, 4, 5, 7, 8} {
+		for k := 1; k <= 100; k++ {
+			share, err := shareOf(budget, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, _, err := privacy.BasicComposition(share, 0, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more, _, err := privacy.BasicComposition(math.Nextafter(share, math.Inf(1)), 0, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all > budget || more <= budget {
+				t.Errorf("%d reports of ε = %v have %v together, and the next larger ones %v: want the most within %v", k, share, all, more, budget)
+			}
+		}
+	}
+	run, err := Request{Mechanism: "auto", Trust: Nobody, Dim: 33, Clients: 200, Cohort: 200, Rounds: 5, Budget: 4, Delta: 1e-6, L1: 1, L2: 0.3, Force: true}.Run(t.Context())
+	if err != nil || run.Affordable != 5 {
+		t.Errorf("%d of 5 rounds are affordable, error %v", run.Affordable, err)
+	}
+	// Five reports of the number that 0.8 is to a computer have more than 4 together, and the words say so.
+	run, err = Request{Mechanism: "coco", Trust: Nobody, Dim: 33, Clients: 200, Cohort: 200, Rounds: 5, Epsilon: 0.8, Budget: 4, Delta: 1e-6, L1: 1, L2: 0.3, Force: true}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var end strings.Builder
+	if _, err := run.PrintEnd(t.Context(), &end, 4); err != nil || !strings.Contains(strings.Join(strings.Fields(end.String()), " "), "another round would make it 4.000000000000001") {
+		t.Errorf("%d of 5 rounds are affordable: %s, error %v", run.Affordable, &end, err)
+	}
+}
