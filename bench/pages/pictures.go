@@ -197,12 +197,16 @@ func (f form) text(fig *figure.Figure) string {
 	last := fig.Panels[len(fig.Panels)-1]
 	type end struct {
 		name string
-		y    float64
+		x, y float64
 	}
 	var ends []end
 	for _, s := range last.Series {
 		if n := len(s.Y); n > 0 {
-			ends = append(ends, end{s.Name, s.Y[n-1]})
+			e := end{name: s.Name, y: s.Y[n-1]}
+			if len(s.X) == n && f.category == "" {
+				e.x = s.X[n-1]
+			}
+			ends = append(ends, e)
 		}
 	}
 	slices.SortStableFunc(ends, func(a, b end) int {
@@ -211,9 +215,18 @@ func (f form) text(fig *figure.Figure) string {
 		}
 		return 1
 	})
+	// A curve that ends before the others has its last place, too.
+	farthest := math.Inf(-1)
+	for _, e := range ends {
+		farthest = max(farthest, e.x)
+	}
 	var names []string
 	for _, e := range ends {
-		names = append(names, fmt.Sprintf("%s %s", e.name, strconv.FormatFloat(e.y, 'g', 3, 64)))
+		name := fmt.Sprintf("%s %s", e.name, strconv.FormatFloat(e.y, 'g', 3, 64))
+		if e.x < farthest {
+			name += fmt.Sprintf(" at %.3g", e.x)
+		}
+		names = append(names, name)
 	}
 	out := f.about + "."
 	if last.Title != "" && len(fig.Panels) > 1 {

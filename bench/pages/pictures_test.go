@@ -138,7 +138,7 @@ func TestPicturesAreTheirRecords(t *testing.T) {
 	dir := t.TempDir()
 	place := filepath.Join(dir, "docs", "results")
 	record := `{"name": "fig4-wang", "command": "go run ./bench fig4-wang", "commit": "0123456789", "go": "go1", "machine": "m", "date": "2026-01-02T03:04:05Z", "quick": false,
- "rows": [{"slots": 18, "true": 0.07, "opposite": 0.05, "false": 0.06}, {"slots": 20, "true": 0.08, "opposite": 0.04, "false": 0.06}], "verdicts": [], "notes": []}`
+ "rows": [{"slots": 18, "true": 0.07, "opposite": 0.05, "false": 0.06}, {"slots": 20, "true": 0.08, "opposite": null, "false": 0.06}], "verdicts": [], "notes": []}`
 	page := "text\n\n<!-- picture rates rates fig4-wang/fig4-wang.json -->\n<!-- end -->\n"
 	if err := os.MkdirAll(filepath.Join(place, "fig4-wang"), 0o700); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestPicturesAreTheirRecords(t *testing.T) {
 	}
 	for name, link := range map[string]string{"docs/results/page.md": "rates.svg", "README.md": "docs/results/rates.svg"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if want := "Last values from below: opposite, P_o 0.04; false, P_f 0.06; true, P_t 0.08.](" + link + ")"; err != nil || !strings.Contains(string(text), want) {
+		if want := "Last values from below: opposite, P_o 0.05 at 18; false, P_f 0.06; true, P_t 0.08.](" + link + ")"; err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("the page is\n%s\nwant %s", text, want)
 		}
 	}

@@ -33,6 +33,7 @@ type planned struct {
 	// TenTimes is what to expect with ten times as many clients; null where nothing was rehearsed.
 	TenTimes *plan.Expected  `json:"ten_times_the_clients"`
 	choice   *dataset.Choice // nil: the features were given
+	model    plan.Words
 }
 
 // infeasible is the answer where no plan has an error that is small enough.
@@ -173,7 +174,7 @@ func (q *planFlags) plan(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	answer := planned{Run: run, choice: choice, Feasible: true}
+	answer := planned{Run: run, choice: choice, model: q.task.words(run.Dim), Feasible: true}
 	if run.Budget > 0 && question.Epsilon == 0 {
 		question.Budget = run.Budget
 		if answer.Trusts, err = question.Compare(ctx); err != nil {
@@ -227,6 +228,9 @@ func tenTimes(ctx context.Context, q plan.Request) (*plan.Expected, error) {
 }
 
 func (p planned) print(ctx context.Context, w io.Writer) error {
+	if err := p.model.Print(w); err != nil {
+		return err
+	}
 	if p.choice != nil {
 		if err := p.choice.Explain(w); err != nil {
 			return err

@@ -104,7 +104,7 @@ func TestARefusedPlanComparesTrusts(t *testing.T) {
 // The text is the demo's: what was compared, and what is promised.
 func TestAccountPlanInWords(t *testing.T) {
 	text := ask(t, nil, "plan", "--trust", "shuffler", "--clients", "3000", "--rounds", "2", "--mechanism", "coco", "--epsilon", "4")
-	for _, want := range []string{"2 rounds of 3000 clients, each client up to 2 times", "local ε central", "learning rate", "local privacy      ε = ", "central privacy    ε = ", "expected accuracy  "} {
+	for _, want := range []string{"model              softmax regression with 650 weights", "2 rounds of 3000 clients, each client up to 2 times", "local ε central", "learning rate", "local privacy      ε = ", "central privacy    ε = ", "expected accuracy  "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("account plan lacks %q:\n%s", want, text)
 		}

@@ -55,6 +55,15 @@ func (t *task) validate() error {
 	return nil
 }
 
+// words say which model is planned, as the flags name it.
+func (t *task) words(dim int) plan.Words {
+	text := fmt.Sprintf("softmax regression with %d weights: pictures of %d classes, with --features %s", dim, t.classes, t.features)
+	if t.dim > 0 {
+		text = fmt.Sprintf("one of your own with %d weights, whose gradients have the L1 norm %g and the L2 norm %g", dim, t.l1, t.l2)
+	}
+	return plan.Words{About: "model", Text: []string{text}}
+}
+
 // of returns the request for the task, and the choice of features where there was one.
 func (t *task) of(ctx context.Context, q plan.Request, bar *progress.Bar) (plan.Request, *dataset.Choice, error) {
 	if t.dim > 0 {
