@@ -264,6 +264,16 @@ def test_a_run_promises_what_its_worst_round_does(server: Round) -> None:
     assert all(m["hushgrad.delta"] == 1e-6 for m in (many, few, again))
 
 
+def test_a_run_promises_what_the_client_has_that_was_asked_most_often(server: Round) -> None:
+    run, every = Run(1e-6, logging.getLogger("test")), Run(1e-6, logging.getLogger("test"))
+    totals = [run.promise(server, 100, asked=asked) for asked in (1, 1, 2, 2, 3)]
+    assert [m["hushgrad.epsilon-local-total"] for m in totals] == [4, 4, 8, 8, 12]
+    known = [every.promise(server, 100) for _ in range(3)]
+    central = "hushgrad.epsilon-central-if-shuffled"
+    assert totals[-1][central] == known[-1][central]
+    assert run.promise(server, 100, asked=99)["hushgrad.epsilon-local-total"] == 24  # six rounds
+
+
 @pytest.mark.parametrize(
     ("mechanism", "name", "other"),
     [

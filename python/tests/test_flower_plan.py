@@ -110,7 +110,7 @@ def test_clients_take_part_in_turn_and_no_more_often_than_planned() -> None:
     assert [len(asked) for asked in grid.asked] == [10] * 4  # and none in two rounds more
     assert sorted(node for asked in grid.asked for node in asked) == list(range(40))
     totals = [m["hushgrad.epsilon-local-total"] for m in result.train_metrics_clientapp.values()]
-    assert len(totals) == 4
+    assert totals == [4] * 4  # each client was in one round
 
 
 def test_nodes_that_were_asked_least_are_next() -> None:
@@ -119,6 +119,7 @@ def test_nodes_that_were_asked_least_are_next() -> None:
         sent = list(strategy.configure_train(server_round, start(), ConfigRecord(), grid))
         assert len(sent) == 3
         asked.update(message.metadata.dst_node_id for message in sent)
+        assert strategy.asked == max(asked.values())
         assert max(asked.values()) - min(asked[node] for node in range(5)) <= 1
     assert list(strategy.configure_train(6, start(), ConfigRecord(), grid)) == []
     for wrong, name in (((0, 1), "cohort"), ((1, 0), "most")):

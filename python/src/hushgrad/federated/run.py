@@ -19,7 +19,7 @@ _AHEAD = 7  # rounds whose promises are found with a round's promise
 
 
 class Run:
-    """The rounds of a run, and what they promise a client that took part in all of them.
+    """The rounds of a run, and what they promise the client that took part in most of them.
 
     Rounds may be of several kinds: rounds that train, and rounds that evaluate. The promises of the
     kinds are added up, because a client may be in all of them.
@@ -39,7 +39,13 @@ class Run:
         self._promises: dict[str, dict[str, float]] = {}  # by kind
 
     def promise(
-        self, round_: Round, reports: int, *, lost: int = 0, kind: str = "train"
+        self,
+        round_: Round,
+        reports: int,
+        *,
+        lost: int = 0,
+        kind: str = "train",
+        asked: int | None = None,
     ) -> dict[str, float]:
         """Add a round that has counted some reports, and return the promise so far.
 
@@ -51,6 +57,9 @@ class Run:
             Clients whose report may have left them and was not counted.
         kind : str
             What the round is for.
+        asked : int, optional
+            Rounds of the kind for which a client was asked so far, at most. Without it a client may
+            have been in all of them.
 
         Returns
         -------
@@ -65,7 +74,7 @@ class Run:
             return {}
         if kind not in self._kinds:
             self._kinds[kind] = _Kind(self._delta, self._log)
-        self._promises[kind] = self._kinds[kind].promise(round_, reports)
+        self._promises[kind] = self._kinds[kind].promise(round_, reports, asked)
         return _together(self._promises[kind], *(p for k, p in self._promises.items() if k != kind))
 
 
@@ -76,14 +85,16 @@ class _Kind:
         self._delta = delta
         self._log = log
         self._rounds = 0
+        self._times = 0  # that a client took part, at most
         self._fewest = 0  # reports in a round so far
         self._known: dict[int, Promise] = {}  # by participations, for what is in _known_for
         self._known_for: object = None
 
-    def promise(self, round_: Round, reports: int) -> dict[str, float]:
+    def promise(self, round_: Round, reports: int, asked: int | None) -> dict[str, float]:
         """Add a round, and return the promise of all rounds of the kind."""
         self._fewest = min(self._fewest, reports) if self._rounds else reports
         self._rounds += 1
+        self._times = self._rounds if asked is None else min(asked, self._rounds)
         try:
             promise = self._promise(round_)
         except InvalidParameter as error:  # nothing is known of several such reports
@@ -106,7 +117,7 @@ class _Kind:
 
     def _added(self, one: Guarantee) -> dict[str, float]:
         """Return what basic composition promises: the sums of ε and of δ."""
-        epsilon, delta = _times(self._rounds, one.epsilon), _times(self._rounds, one.delta)
+        epsilon, delta = _times(self._times, one.epsilon), _times(self._times, one.delta)
         if one.trust == "local":
             alone = {"hushgrad.epsilon-local": one.epsilon}
             total = {"hushgrad.epsilon-local-total": epsilon, "hushgrad.delta-local": delta}
@@ -114,7 +125,7 @@ class _Kind:
         return {_central(one): epsilon, "hushgrad.delta": delta} if delta < 1 else {}
 
     def _promise(self, round_: Round) -> Promise:
-        """Return what all rounds so far promise if each was like this one.
+        """Return what a client's rounds so far promise if each was like this one.
 
         The promises of the next rounds are kept: most runs go on with rounds that differ in
         nothing but their id and their public seed, on which no promise depends.
@@ -124,16 +135,16 @@ class _Kind:
         key = (budget, shape, sorted(round_.params.items()), self._fewest)
         if key != self._known_for:
             self._known, self._known_for = {}, key
-        if self._rounds not in self._known:
+        if self._times not in self._known:
             found = accounts(
                 round_,
                 clients=max(2, self._fewest),
-                participations=self._rounds,
+                participations=self._times,
                 delta=self._delta,
                 ahead=_AHEAD,
             )
-            self._known = dict(enumerate(found, self._rounds))
-        return self._known[self._rounds]
+            self._known = dict(enumerate(found, self._times))
+        return self._known[self._times]
 
 
 _SUMS = (

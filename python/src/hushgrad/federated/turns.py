@@ -35,6 +35,11 @@ class Turns:
         self.cohort, self.most = cohort, most
         self._asked: Counter[int] = Counter()
 
+    @property
+    def asked(self) -> int:
+        """Rounds for which a client was asked so far, at most."""
+        return max(self._asked.values(), default=0)
+
     def free(self, clients: Iterable[int]) -> list[int]:
         """Return those that may still take part, the ones that were asked least first."""
         free = [client for client in clients if self._asked[client] < self.most]

@@ -13,7 +13,7 @@ from flwr.serverapp.strategy import Strategy
 
 from ..errors import TooFewReports, invalid
 from ..evaluation import Survey
-from ..federated import PlainReply, Shuffled, Train, chosen, measures, noisy
+from ..federated import Answers, PlainReply, Shuffled, Train, chosen, measures, noisy
 from ..federated.models import size
 from ..federated.planned import TRUSTS_OTHERS, planned
 from ..planning import Plan
@@ -23,7 +23,7 @@ from .around import Around
 from .opened import Opened, Rounds
 from .replies import answers
 from .surveyed import Surveyed
-from .turns import steps
+from .turns import InTurn, steps
 from .unit import Unit, checked
 
 log = getLogger("flwr")
@@ -66,8 +66,9 @@ class HushgradAggregation(Around):
       it, over the ``noise_norm`` of the estimate, or the norm of the standard errors where a
       few reports that agree make that 0;
     - ``hushgrad.epsilon-local``: of one report, against everybody;
-    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far, at
-      ``hushgrad.delta-local``, which is 0 for local mechanisms;
+    - ``hushgrad.epsilon-local-total``: of a client that took part in all rounds so far, or with
+      :class:`InTurn` as often as one was asked, at ``hushgrad.delta-local``, which is 0 for local
+      mechanisms;
     - ``hushgrad.epsilon-central-if-shuffled``: the same client, composed, only against a party
       that sees nothing but shuffled reports, at ``hushgrad.delta``;
     - ``hushgrad.epsilon-two-servers``: with gaussian-shares, against either of two servers
@@ -277,9 +278,9 @@ class HushgradAggregation(Around):
         except TooFewReports as error:
             why = answered.refusals
             log.warning("hushgrad: round %s is given up: %s%s", server_round, error, why)
-            return None, MetricRecord({**self._rounds.metrics(opened, answered)})
+            return None, MetricRecord({**self._metrics(opened, answered)})
         sent = sum(len(reports) for _, reports in answered.reports)
-        metrics = {**self._rounds.metrics(opened, answered), **measures(result, sent)}
+        metrics = {**self._metrics(opened, answered), **measures(result, sent)}
         mean = records.moved(opened.model, opened.names, result.mean * self._server_lr)
         stepped, inner = self.strategy.aggregate_train(
             server_round, [self.reply(answered.reports[0][0], mean, result.reports)]
@@ -288,6 +289,10 @@ class HushgradAggregation(Around):
         if after is not None:
             self.remember(after, opened.names)
         return after, MetricRecord({**(inner or {}), **metrics})
+
+    def _metrics(self, opened: Opened, answered: Answers[Message]) -> dict[str, float]:
+        asked = self.strategy.asked if isinstance(self.strategy, InTurn) else None
+        return self._rounds.metrics(opened, answered, asked=asked)
 
     def _drop(self) -> None:
         """Forget a round that is not estimated."""

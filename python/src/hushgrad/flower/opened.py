@@ -101,9 +101,17 @@ class Rounds:
         return counted(round_, answered, rejected, unit=self.unit, most=self._most)
 
     def metrics(
-        self, opened: Opened, answered: Answers[Message], kind: str = "train"
+        self,
+        opened: Opened,
+        answered: Answers[Message],
+        kind: str = "train",
+        asked: int | None = None,
     ) -> dict[str, float]:
-        """Return what a round has counted, and what the run promises with it."""
+        """Return what a round has counted, and what the run promises with it.
+
+        ``asked`` is in how many rounds a client was asked, at most. Without it a client may have
+        been in all of them.
+        """
         # A client that did not refuse may have sent a report, even if none came.
         # One that is asked twice reports and refuses.
         lost = max(0, opened.asked - answered.refused - len(answered.reports))
@@ -111,7 +119,7 @@ class Rounds:
             "hushgrad.reports": answered.counted,
             "hushgrad.refused": answered.refused,
             "hushgrad.failed": answered.failed,
-            **self._run.promise(opened.round, answered.counted, lost=lost, kind=kind),
+            **self._run.promise(opened.round, answered.counted, lost=lost, kind=kind, asked=asked),
         }
 
     def abort(self, opened: Opened | None) -> None:

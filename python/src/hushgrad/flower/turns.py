@@ -47,6 +47,11 @@ class InTurn(FedAvgM):
         super().__init__(**arguments)
         self._turns = turns
 
+    @property
+    def asked(self) -> int:
+        """Rounds for which a node was asked so far, at most."""
+        return self._turns.asked
+
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
