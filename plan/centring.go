@@ -106,7 +106,7 @@ func Around(mean []float64, vectors ...[]float64) {
 }
 
 func (c *Centring) String() string {
-	return fmt.Sprintf("the first round learns the features' mean among the clients, which a public mean only guesses. The round's reports have the clip and the ε of every other round. The other rounds train on features around that mean, which is expected to be off by %.0f %% of the features' length",
+	return fmt.Sprintf("the first round learns the features' mean among the clients, which a public mean only guesses. The round's reports have the same clip and the same ε as all others. The other rounds train on features around that mean. The plan counts on an error of %.0f %% of the features' length in it",
 		100*c.Error*math.Sqrt(float64(c.Features))/c.Norm)
 }
 

@@ -77,7 +77,7 @@ func (run *Run) PrintStart(w io.Writer, explain bool) error {
 	if run.Expected == nil {
 		return nil
 	}
-	return Words{About: "expected accuracy", Text: []string{fmt.Sprintf("%v, on %s: 95 of 100 runs on them are within the ±", run.Expected, run.Expected.On)}}.Print(w)
+	return Words{About: "expected accuracy", Text: []string{fmt.Sprintf("%v, as rehearsed on %s: 95 of 100 runs on them end within the ±", run.Expected, run.Expected.On)}}.Print(w)
 }
 
 // PrintEnd writes and returns what the first rounds of the run promise its clients. It says

@@ -87,9 +87,9 @@ const refusedNote = `       check: the step made the model worse on public examp
 
 // heading says what the columns of the table are.
 func (c Config) heading() string {
-	said := fmt.Sprintf("every ε is of all that a %s has sent so far; s are seconds of the round", c.Run.Unit)
+	said := fmt.Sprintf("every ε is of all that a %s has sent so far; s: seconds of the round", c.Run.Unit)
 	if c.Run.Rounds*c.Run.Cohort <= c.Run.Clients {
-		said = fmt.Sprintf("each %s sends one report: ε is this report's; s are seconds of the round", c.Run.Unit)
+		said = fmt.Sprintf("each %s sends one report: ε is the one report's; s: seconds of the round", c.Run.Unit)
 	}
 	switch c.Held {
 	case 0:
