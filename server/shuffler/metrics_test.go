@@ -2,9 +2,11 @@ package shuffler
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -85,4 +87,19 @@ func figuresOf(t *testing.T, g prometheus.Gatherer) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// A log that ends without the line is a killed process's.
+func TestAStopIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	p := start(t, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}, newRecorder())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := p.Serve(ctx, Listeners{Clients: listener}); err != nil || !strings.Contains(log.String(), "msg=stopping calls_in_flight=0 timeout=2s") {
+		t.Errorf("%v, the log is %s", err, &log)
+	}
 }

@@ -44,6 +44,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 	}
 	group.Go(func() error { return e.Serve(ctx, l.Clients) })
 	group.Go(func() error { return s.written.Await(ctx) })
+	group.Go(func() error { return endpoint.LogStop(ctx, s.cfg.Logger, &s.inFlight, s.cfg.ShutdownTimeout) })
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("shuffler: %w", err)
 	}
@@ -54,7 +55,7 @@ func (s *Shuffler) Serve(ctx context.Context, l Listeners) error {
 func (s *Shuffler) endpoint(name string, g *guard.Guard, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
 		Name: name, Guard: g, Codec: model.NewCodec(), Logger: s.cfg.Logger, Ready: s.Ready, StopTimeout: s.cfg.ShutdownTimeout,
-		Credentials: creds, Reflection: s.cfg.Reflection, StatsHandler: s.cfg.StatsHandler,
+		Credentials: creds, Reflection: s.cfg.Reflection, StatsHandler: s.cfg.StatsHandler, Calls: &s.inFlight,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -22,6 +23,7 @@ type Shuffler struct {
 	model         relay
 	clients, http *guard.Guard // of the listeners
 	metrics       *metrics
+	inFlight      atomic.Int64 // calls of all listeners
 
 	adopting chan struct{} // held by the call that begins a round
 	mu       sync.Mutex

@@ -99,6 +99,14 @@ func (e *Endpoint) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
+// LogStop waits until ctx ends, and then logs how many calls are in progress and how long they may take. It returns nil: a service
+// calls it in the group of its endpoints, which count the calls.
+func LogStop(ctx context.Context, logger *slog.Logger, calls *atomic.Int64, timeout time.Duration) error {
+	<-ctx.Done()
+	logger.Info("stopping", "calls_in_flight", calls.Load(), "timeout", timeout)
+	return nil
+}
+
 // reportHealth keeps the answers of the health service true until ctx ends.
 func (e *Endpoint) reportHealth(ctx context.Context, state *health.Server) {
 	tick := time.NewTicker(time.Second)

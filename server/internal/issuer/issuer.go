@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -29,10 +30,11 @@ var (
 
 // Issuer signs one blinded message for each client and key. It is safe for concurrent use.
 type Issuer struct {
-	cfg     Config
-	journal *keeper.Stopper // to cfg.Journal
-	spare   spare
-	metrics *metrics
+	cfg      Config
+	journal  *keeper.Stopper // to cfg.Journal
+	spare    spare
+	metrics  *metrics
+	inFlight atomic.Int64 // calls of all listeners
 
 	creating chan struct{} // held by the call that makes a key
 	signing  *semaphore.Weighted

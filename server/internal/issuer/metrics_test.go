@@ -1,9 +1,11 @@
 package issuer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 
@@ -48,5 +50,28 @@ func TestMetricsCountAnswers(t *testing.T) {
 	}
 	if _, err := New(Config{Journal: journal.NewMemory(), Metrics: figures}); err == nil || !strings.Contains(err.Error(), "Metrics") {
 		t.Errorf("a registry with the figures of another issuer: error %v", err)
+	}
+}
+
+// A log that ends without the line is a killed process's.
+func TestAStopIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	i, err := New(Config{
+		Journal: journal.NewMemory(), Logger: slog.New(slog.NewTextHandler(&log, nil)), Admit: func(context.Context) (string, error) { return "anna", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	var l Listeners
+	for _, to := range []*net.Listener{&l.Clients, &l.Operator} {
+		if *to, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := i.Serve(ctx, l); err != nil || !strings.Contains(log.String(), "msg=stopping calls_in_flight=0 timeout=2s") {
+		t.Errorf("%v, the log is %s", err, &log)
 	}
 }

@@ -63,6 +63,7 @@ func (i *Issuer) Serve(ctx context.Context, l Listeners) error {
 	group.Go(func() error { return clients.Serve(ctx, l.Clients) })
 	group.Go(func() error { return operator.Serve(ctx, l.Operator) })
 	group.Go(func() error { return i.journal.Await(ctx) })
+	group.Go(func() error { return endpoint.LogStop(ctx, i.cfg.Logger, &i.inFlight, stopTimeout) })
 	return group.Wait()
 }
 
@@ -82,6 +83,6 @@ func (i *Issuer) gateway() (*gateway.Gateway, error) {
 func (i *Issuer) endpoint(name string, creds credentials.TransportCredentials) endpoint.Config {
 	return endpoint.Config{
 		Name: name, Guard: guard.New(bounds, i.cfg.Logger), Codec: encoding.GetCodecV2(proto.Name), Logger: i.cfg.Logger,
-		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds, StatsHandler: i.cfg.StatsHandler,
+		Ready: i.Ready, StopTimeout: stopTimeout, Credentials: creds, StatsHandler: i.cfg.StatsHandler, Calls: &i.inFlight,
 	}
 }
