@@ -62,7 +62,7 @@ func TestPagesSayWhatTheDemoPlans(t *testing.T) {
 	local := fl.FormatUp(*p.Local, 3)
 	for page, says := range map[string][]string{
 		"README.md": {
-			fmt.Sprintf("It is %s for one report. It is %s for a client's %d reports together",
+			fmt.Sprintf("The local ε is %s for one report, and %s for a client's %d reports together",
 				fl.FormatUp(*best.Local, 3), fl.FormatUp(*best.LocalTotal, 3), best.Participations),
 		},
 		"docs/threat-model.md": {
