@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"regexp"
@@ -46,6 +47,21 @@ func TestTheDashboardShowsTheRoundsOfServe(t *testing.T) {
 	}
 	if code, text := page(t, http.DefaultClient, url); code != http.StatusOK || !strings.Contains(text, "<h2 id=\"open-title\">") {
 		t.Errorf("the page: %d %s", code, text)
+	}
+}
+
+// Where clients take part in turn, the page says what the reports promise that a client has.
+func TestTheDashboardShowsHowOftenClientsOfARunReport(t *testing.T) {
+	url, _, addresses := shown(t, "--dashboard", "127.0.0.1:0")
+	clients, operator := parts(t, addresses)
+	train(t, clients, operator)
+	printed(t, "run", writePlan(t, "turns", operator, 4, fmt.Sprintf("clients = %d", 2*trainedBy)))
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, text := page(t, http.DefaultClient, url+"state.json"); strings.Contains(text, `"fewer":{"reports":2,"planned":true,`) {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("a client has two reports, and the dashboard says %s", text)
+		}
 	}
 }
 

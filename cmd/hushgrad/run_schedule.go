@@ -112,6 +112,12 @@ func (s *schedule) publish(ctx context.Context, params []float64) ([]byte, error
 	if bytes.Equal(sum[:], s.Published) {
 		return text, nil
 	}
+	if s.clients > 0 {
+		often := client.Scalar{Name: client.ReportsOfAClient, Round: 1, Value: float64(s.participates.Participations)}
+		if err := s.call(ctx, func() error { return s.operator.PutScalars(ctx, often) }); err != nil {
+			return nil, err
+		}
+	}
 	err = s.call(ctx, func() (err error) {
 		s.Model, err = s.operator.PutModel(ctx, weightsFormat, text)
 		return err

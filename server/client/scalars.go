@@ -17,6 +17,10 @@ type Scalar struct {
 	StdErr float64 // of Value, finite and ≥ 0; 0 where none is known
 }
 
+// ReportsOfAClient is the name of a scalar that is no measurement: how many reports a client has by the run's plan, at most. The dashboard
+// says with it what these promise.
+const ReportsOfAClient = "reports of a client"
+
 // PutScalars publishes numbers, at least one and at most 32: all or none. One with the name and the
 // round of an earlier one replaces it. Whoever sees the dashboard reads them: do not publish what
 // was measured on data of clients. The server keeps 32 names, and the 1000 highest rounds of each,

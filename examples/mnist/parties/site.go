@@ -54,7 +54,7 @@ func Open(ctx context.Context, run *plan.Run, o Options) (s Site, err error) {
 	if err != nil || run.Spending == nil {
 		return s, err
 	}
-	if err := s.PutScalars(ctx, client.Scalar{Name: reportsOfAClient, Round: 1, Value: float64(run.Spending.Participations(run.Affordable))}); err != nil {
+	if err := s.PutScalars(ctx, client.Scalar{Name: client.ReportsOfAClient, Round: 1, Value: float64(run.Spending.Participations(run.Affordable))}); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -62,8 +62,6 @@ func Open(ctx context.Context, run *plan.Run, o Options) (s Site, err error) {
 
 // The series of a run on the page, and lines to compare the accuracy with: a series, a slash and a name.
 const (
-	reportsOfAClient = "reports of a client" // by the plan; see docs/dashboard.md
-
 	testAccuracy   = "test accuracy"
 	chance         = testAccuracy + "/chance"
 	beforeTraining = testAccuracy + "/before round 1"
