@@ -23,6 +23,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/wrap"
 )
 
 // skeletons are projects to start from, one directory each. The one in Go is a program of
@@ -163,8 +164,8 @@ func (n *newFlags) addModule(dir string, files map[string][]byte) (note, then st
 	if source == "" {
 		return "", "go mod tidy && go run .", nil
 	}
-	return fmt.Sprintf("A replace in go.mod names the clone %s, and the project works as long as the clone stays there; "+
-		"once there is a release, type go get %s@latest && go mod edit -dropreplace=%[2]s && go mod tidy\n", source, modulePath), "go run .", nil
+	note = wrap.Text(fmt.Sprintf("A replace in go.mod names the clone %s. The project works as long as the clone stays there. Once there is a release, type:", source), "")
+	return note + fmt.Sprintf("  go get %s@latest && go mod edit -dropreplace=%[1]s && go mod tidy\n", modulePath), "go run .", nil
 }
 
 // inWorkspace says whether Go finds a go.work above a directory.

@@ -18,7 +18,7 @@ func TestNewWritesARunnableProject(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mymodel")
 	text := do(t, "new", "--source", filepath.Join("..", ".."), dir)
-	if !strings.HasSuffix(text, "cd "+dir+" && go run .\n") || !strings.Contains(text, "as long as the clone stays there") || !strings.Contains(text, "-dropreplace="+modulePath) {
+	if !strings.HasSuffix(text, "cd "+dir+" && go run .\n") || !strings.Contains(strings.Join(strings.Fields(text), " "), "as long as the clone stays there") || !strings.Contains(text, "-dropreplace="+modulePath) {
 		t.Errorf("printed %q", text)
 	}
 	goTool := func(args ...string) string {
