@@ -109,7 +109,7 @@ func (p Promise) Words() (out []Words) {
 	if p.TwoServers {
 		against, assumes = "against either server alone, also with the help of all other clients", "that one of the two servers is honest, no matter which"
 	}
-	guess := fmt.Sprintf("Someone who sees only that, and guesses which of two inputs the %s has, is right %s of the time, apart from a chance of δ (50 %% is a coin toss).", cmp.Or(p.Unit, Client), rightGuesses(*p.Central, 0))
+	guess := fmt.Sprintf("Someone who sees only that, and guesses which of two inputs the %s has, is right %s of the time (50 %% is a coin toss).", cmp.Or(p.Unit, Client), rightGuesses(*p.Central, p.Delta))
 	central := []string{fmt.Sprintf("ε = %s, δ = %g (replace one %s), %s", above(*p.Central), p.Delta, cmp.Or(p.Unit, Client), against), guess}
 	if p.Participations > 1 {
 		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a %s takes part.", p.Participations, cmp.Or(p.Unit, Client)))

@@ -18,7 +18,8 @@ func TestPromisesInWords(t *testing.T) {
 		{Promise{Participations: 3}, "no privacy", []string{"the server sees every gradient"}, []string{"shuffle"}},
 		{Promise{Central: &half, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 if shuffled",
 			[]string{"local privacy      none", "ε = 0.5001, δ = 1e-06", "This assumes an honest shuffler",
-				"Someone who sees only that, and guesses which of two inputs the client has, is right at most 62.3 % of the time, apart from a chance of δ (50 % is a coin toss)."}, []string{"composed", "reads the report"}},
+				"Someone who sees only that, and guesses which of two inputs the client has, is right at most 62.3 % of the time (50 % is a coin toss)."}, []string{"composed", "reads the report"}},
+		{Promise{Central: &half, Delta: 0.1, Participations: 1}, "central ε = 0.5001 if shuffled", []string{"is right at most 66.1 % of the time (50 % is a coin toss)."}, nil}, // (√e+0.1)/(√e+1)
 		{Promise{Local: &two, LocalTotal: &two, Central: &half, Delta: 1e-6, Participations: 1}, "local ε = 2, central ε = 0.5001 if shuffled",
 			[]string{"ε = 2, δ = 0 for the one report of a client: against everybody", "Someone who reads the report, and guesses which of two gradients the client has, is right at most 88.1 % of the time (50 % is a coin toss)."}, []string{"composed", "links"}},
 		{Promise{Local: &two, LocalTotal: &ten, Central: &half, Delta: 1e-6, Participations: 5}, "local ε = 10, central ε = 0.5001 if shuffled",
@@ -27,7 +28,7 @@ func TestPromisesInWords(t *testing.T) {
 		{Promise{Central: &half, TwoServers: true, Delta: 1e-6, Participations: 1}, "central ε = 0.5001 against either server alone",
 			[]string{"none: the two servers together read a client's gradient", "against either server alone", "one of the two servers is honest"}, []string{"local privacy      ε"}},
 		{Promise{Unit: Record, Central: &two, LocalDelta: 0.5, TwoServers: true, Delta: 1e-6, Participations: 2}, "central ε = 2 against either server alone, about one record",
-			[]string{"which of two inputs the record has, is right at most 88.1 % of the time, apart from a chance of δ"}, nil}, // the local δ is another
+			[]string{"which of two inputs the record has, is right at most 88.1 % of the time"}, nil}, // the local δ is another
 		{Promise{Local: &two, LocalTotal: &ten, LocalDelta: 4.99999e-8, Participations: 5}, "local ε = 10", []string{"ε = 10, δ = 5e-08 for the 5 reports"}, []string{"central"}},
 		{Promise{Local: &eight, LocalTotal: &eight, Participations: 1}, "local ε = 8", []string{"is right at most 99.97 % of the time"}, []string{"100"}}, // 0.99966
 		{Promise{Local: &two, LocalTotal: &two, LocalDelta: 0.1, Participations: 1}, "local ε = 2", []string{"is right at most 89.3 % of the time"}, nil}, // (e²+0.1)/(e²+1)
