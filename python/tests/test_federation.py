@@ -124,6 +124,7 @@ def test_the_budget_ends_the_run() -> None:
     assert len(rest) == 1
     assert "the budget of the clients is spent after 4 rounds" in repr(rest)
     assert sorted(asked) == list(range(40))  # each once
+    assert rest[-1]["hushgrad.epsilon-local-total"] == 4  # of the one report of a client
     assert len(federation.fit(run)) == 0
     with pytest.raises(InvalidParameter, match="make a new Federation"):
         federation.fit(planned(cohort=0, budget=4, epsilon=0))

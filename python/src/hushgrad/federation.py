@@ -296,7 +296,9 @@ class Federation:
             "hushgrad.reports": answers.counted,
             "hushgrad.refused": answers.refused,
             "hushgrad.failed": answers.failed,
-            **training.run.promise(round_, answers.counted, lost=answers.failed),
+            **training.run.promise(
+                round_, answers.counted, lost=answers.failed, asked=training.turns.asked
+            ),
             **quality,
         }
 
