@@ -196,14 +196,15 @@ func oneServer(t *testing.T, f *farm, c *crowd) *fl.Estimate {
 }
 
 // healthy waits until every stream has a leader, all its nodes are up to date, and the lanes are led
-// by different nodes.
+// by different nodes. Where the power of all nodes has failed at once, a stream of NATS 2.15 was seen to wait for a leader for a minute: then
+// each node is started again, as docs/scale.md says, with another power failure of that node alone.
 func healthy(t *testing.T, nc *nats.Conn, f *farm) {
 	t.Helper()
 	js, err := natsjs.New(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.eventually(t, "healthy cluster", func() bool {
+	good := func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		streams, good := js.ListStreams(ctx), true
@@ -222,7 +223,21 @@ func healthy(t *testing.T, nc *nats.Conn, f *farm) {
 			}
 		}
 		return good && n == 6 && len(lanes) == 3 && streams.Err() == nil
-	})
+	}
+	if outage.Possible() {
+		for end := time.Now().Add(30 * time.Second); !good() && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if !good() {
+			t.Log("no healthy cluster: its nodes are started again")
+			for _, node := range f.nodes {
+				node.kill()
+				node.start()
+				time.Sleep(time.Second)
+			}
+		}
+	}
+	f.eventually(t, "healthy cluster", good)
 }
 
 // load sends reports without a pause, new ones as far as it is allowed, and otherwise some again.
