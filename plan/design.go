@@ -46,7 +46,7 @@ func rankedPoint(p sparse.Point) privunit.Point {
 	return privunit.Point{Dim: p.Dim, Epsilon: p.Epsilon, Candidates: p.Slots, Likely: p.Sparsity}
 }
 
-// designs returns the mechanisms that are planned, of which the first wins where errors are equal.
+// designs returns the mechanisms that are planned. The first one wins where errors are equal.
 func designs() []design {
 	var all []design
 	for _, s := range mechanisms.Schemes() {

@@ -253,7 +253,7 @@ func TestNothingIsComposedBeforeItIsNeeded(t *testing.T) {
 	}
 }
 
-// A run of so many reports of a client as were asked for spends its budget, and loses no report to rounding.
+// Each number of reports of a client spends a whole budget: none is lost to rounding.
 func TestSharesOfABudgetAddUpToIt(t *testing.T) {
 	for _, budget := range []float64{0.1, 1, 2, 3, 4, 5, 7, 8} {
 		for k := 1; k <= 100; k++ {

@@ -112,7 +112,7 @@ func (s *schedule) publish(ctx context.Context, params []float64) ([]byte, error
 	if bytes.Equal(sum[:], s.Published) {
 		return text, nil
 	}
-	if s.clients > 0 {
+	if s.clients > 0 { // again with each model, since the server keeps it until it stops
 		often := client.Scalar{Name: client.ReportsOfAClient, Round: 1, Value: float64(s.participates.Participations)}
 		if err := s.call(ctx, func() error { return s.operator.PutScalars(ctx, often) }); err != nil {
 			return nil, err

@@ -107,9 +107,19 @@ def test_a_frame_is_its_rows() -> None:
     assert columns.numbers([blank]).tolist() == columns.numbers([{}]).tolist()
 
 
+class Other:
+    """A frame with another call for its rows than pandas has."""
+
+    def to_dict(self) -> dict[str, list[int]]:
+        return {"age": [31]}
+
+
 def test_a_row_is_a_mapping() -> None:
     columns = Columns("age=0..6")
     rows: list[Any] = [["31"], "age", 5]
     for row in rows:
         with pytest.raises(InvalidParameter, match=r"rows: got .*, rule: must be mappings"):
             columns.numbers([row])
+    other: Any = Other()
+    with pytest.raises(InvalidParameter, match=r"rows: got a Other, rule: must be mappings"):
+        columns.numbers(other)

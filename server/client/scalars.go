@@ -18,7 +18,7 @@ type Scalar struct {
 }
 
 // ReportsOfAClient is the name of a scalar that is no measurement: how many reports a client has by the run's plan, at most. The dashboard
-// says with it what these promise.
+// says what so many reports promise.
 const ReportsOfAClient = "reports of a client"
 
 // PutScalars publishes numbers, at least one and at most 32: all or none. One with the name and the

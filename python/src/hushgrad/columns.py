@@ -158,10 +158,13 @@ class Columns:
             If a row is no mapping from names of columns to cells.
         """
         made: list[NDArray[np.float64]] = []
-        for row in rows.to_dict("records") if isinstance(rows, Frame) else rows:
+        rule = f"must be mappings from names to cells, such as {{{self._columns[0].name!r}: 1}}"
+        try:
+            listed = rows.to_dict("records") if isinstance(rows, Frame) else rows
+        except TypeError:  # the frame of another library than pandas
+            raise invalid("rows", f"a {type(rows).__name__}", rule) from None
+        for row in listed:
             if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-                such = f"{{{self._columns[0].name!r}: 1}}"
-                rule = f"must be mappings from names to cells, such as {such}"
                 raise invalid("rows", repr(row)[:200], rule)
             numbers, at = np.zeros(len(self.names)), 0
             for c in self._columns:

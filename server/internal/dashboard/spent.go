@@ -6,6 +6,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/privacy"
+	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/internal/overview"
 )
 
@@ -60,14 +61,11 @@ func summed(kinds []*kind, reported []int) *Budget {
 	return &all
 }
 
-// reportsOfAClient is the series in which a training run says how many reports a client has by its plan, at most.
-const reportsOfAClient = "reports of a client"
-
 // fewerIn is the local budget of as many reports as a client has by the run's plan, or of one: each may be the one that costs most.
 // It is nil where a kind of rounds promises nothing locally, promises it to records, or is not known.
 func fewerIn(o overview.Overview, kinds []*kind) *Fewer {
 	out := &Fewer{Reports: 1}
-	if i := slices.IndexFunc(o.Series, func(s overview.Series) bool { return s.Name == reportsOfAClient }); i >= 0 {
+	if i := slices.IndexFunc(o.Series, func(s overview.Series) bool { return s.Name == client.ReportsOfAClient }); i >= 0 {
 		points := o.Series[i].Points
 		k := points[len(points)-1].Value
 		if !(k >= 1 && k <= fl.MaxReports) || k != math.Trunc(k) {

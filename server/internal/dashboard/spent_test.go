@@ -8,6 +8,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/server/client"
 	"github.com/hushgrad/hushgrad/server/internal/overview"
 )
 
@@ -79,7 +80,7 @@ func TestFewerReportsCostAtMostWhatIsSaid(t *testing.T) {
 		o := overview.Overview{Kinds: c.kinds, Unknown: c.unknown}
 		for i, k := range c.said {
 			if i == 0 {
-				o.Series = []overview.Series{{Name: reportsOfAClient}}
+				o.Series = []overview.Series{{Name: client.ReportsOfAClient}}
 			}
 			o.Series[0].Points = append(o.Series[0].Points, overview.Point{Round: i + 1, Value: k})
 		}

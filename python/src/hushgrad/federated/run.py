@@ -19,7 +19,7 @@ _AHEAD = 7  # rounds whose promises are found with a round's promise
 
 
 class Run:
-    """The rounds of a run, and what they promise the client that took part in most of them.
+    """The rounds of a run, and what they promise the client that took part most often.
 
     Rounds may be of several kinds: rounds that train, and rounds that evaluate. The promises of the
     kinds are added up, because a client may be in all of them.
