@@ -50,7 +50,7 @@ def pins(epsilon: float = 4.0) -> dict[str, Any]:
 
 @pytest.fixture
 def ray() -> Iterator[None]:
-    """Let one test at a time use Ray, which gives up when it has not started in 30 seconds."""
+    """Let one test at a time use Ray, which starts slowly beside another Ray."""
     pytest.importorskip("ray")
     filelock: Any = importlib.import_module("filelock")  # of Ray's own requirements
     with filelock.FileLock(Path(tempfile.gettempdir(), "hushgrad-tests-ray.lock")):

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +18,13 @@ from typing import Any
 PATIENCE = 600
 """Seconds that a command may take on a machine with other work: only what hangs takes longer."""
 
-LATE = "The current node timed out during startup"
-"""What Ray says when it has not started in 30 seconds, on a machine with other work."""
+GIVEN_UP = "RuntimeError: An error was encountered. Ending simulation."
+"""What Flower's simulation says when Ray did not start, before it waits for an hour."""
 
+RAY = {
+    "GRPC_ENABLE_FORK_SUPPORT": "0",  # or gRPC may end a process of Ray's (grpc/grpc#43055)
+    "RAY_raylet_start_wait_time_s": str(PATIENCE),  # not the 30 s after which Ray gives up
+}
 
 _given = 10_000 + 4_000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
 """The port after the last one that was given: each of up to five workers has 4000 of its own."""
@@ -50,21 +55,27 @@ def run_metrics(*arguments: str) -> list[dict[str, float]]:
 def printed(script: Path, *arguments: str) -> str:
     """Return what a script prints, which runs a simulation of Flower."""
     done = _run(script, *arguments)
-    for _ in range(3):
-        if LATE in done.stderr:
-            done = _run(script, *arguments)
+    if GIVEN_UP in done.stderr:
+        done = _run(script, *arguments)
     assert done.returncode == 0, done.stderr[-5000:]
     return done.stdout
 
 
 def _run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(script), *arguments],
-        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
-        timeout=PATIENCE,
-        capture_output=True,
-        text=True,
-    )
+    """Run a script. End it where Flower has given up, and waits for its ServerApp for an hour."""
+    command = [sys.executable, str(script), *arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            env = os.environ | RAY | {"FLWR_TELEMETRY_ENABLED": "0"}
+            process = subprocess.Popen(command, env=env, stdout=stdout, stderr=stderr)
+        end = time.monotonic() + PATIENCE
+        while process.poll() is None:
+            time.sleep(0.2)
+            if GIVEN_UP in err.read_text(errors="replace") or time.monotonic() > end:
+                process.kill()
+        texts = (file.read_text(errors="replace") for file in (out, err))
+        return subprocess.CompletedProcess(command, process.returncode, *texts)
 
 
 def printed_json(script: Path, *arguments: str) -> Any:
@@ -92,6 +103,7 @@ class Processes:
             "FLWR_DISABLE_UPDATE_CHECK": "1",
             "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            **RAY,
         }
 
     def start(self, name: str, *command: str) -> None:
