@@ -82,6 +82,11 @@ func (c Config) withDefaults() (_ Config, err error) {
 	if _, err := ohttp.ParseKeys("OHTTPKeys", c.OHTTPKeys); err != nil {
 		return c, err
 	}
+	for _, key := range c.Log.Gateways {
+		if _, err := ohttp.ParseConfig("Log.Gateways", key); err != nil {
+			return c, err
+		}
+	}
 	c.Limits, err = c.Limits.WithDefaults()
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/server/internal/keeper"
@@ -23,6 +24,9 @@ type Log struct {
 	Key string
 	// Witnesses are the public keys of those who sign the log's checkpoints, too. Default: nobody.
 	Witnesses []string
+	// Gateways are key configurations of gateways that clients reach through relays, as hushgrad relay key prints them: the shuffler's and the
+	// issuer's. They are in the log from the server's start on, and so are the configurations of Config.OHTTPKeys.
+	Gateways []string
 }
 
 // logbook is a server's log. The journal has the newest checkpoint, too: so a start notices a folder that has
@@ -46,8 +50,8 @@ func (l *logbook) append(entries ...translog.Entry) error {
 // open returns the log, nil for none.
 func (l Log) open(kept *keeper.Prober) (*logbook, error) {
 	if l.Dir == "" {
-		if l.Key != "" || len(l.Witnesses) > 0 {
-			return nil, fl.Invalid("Log.Dir", l.Dir, "is required with a key or witnesses")
+		if l.Key != "" || len(l.Witnesses)+len(l.Gateways) > 0 {
+			return nil, fl.Invalid("Log.Dir", l.Dir, "is required with a key, witnesses or gateways")
 		}
 		return nil, nil
 	}
@@ -62,6 +66,27 @@ func (l Log) open(kept *keeper.Prober) (*logbook, error) {
 		err = nil
 	}
 	return &logbook{log, kept}, err
+}
+
+// logGateways writes to the log the key configurations of gateways.
+func (s *Server) logGateways() error {
+	own, err := ohttp.ParseKeys("OHTTPKeys", s.cfg.OHTTPKeys)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	var entries []translog.Entry
+	for _, key := range own {
+		entries = append(entries, translog.GatewayEntry(key.Config().Bytes(), now))
+	}
+	for _, written := range s.cfg.Log.Gateways {
+		config, err := ohttp.ParseConfig("Log.Gateways", written)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, translog.GatewayEntry(config.Bytes(), now))
+	}
+	return s.log.append(entries...)
 }
 
 // announce writes an open round to the log, before anybody is shown it.
@@ -151,6 +176,9 @@ func (s *Server) recoverLog() error {
 		if err != nil {
 			return unlogged(err)
 		}
+	}
+	if err := s.logGateways(); err != nil {
+		return err
 	}
 	if h, err := s.model.Header(); err == nil {
 		return unlogged(s.logModel(h, time.Now()))

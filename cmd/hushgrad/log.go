@@ -26,20 +26,23 @@ func newLog() *cobra.Command {
 
 // loggedFlags are the flags of a server that writes a log.
 type loggedFlags struct {
-	dir, key  string
-	witnesses repeatedFlag
+	dir, key            string
+	witnesses, gateways repeatedFlag
 }
 
 func (l *loggedFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&l.dir, "log", "", "`folder` of a log for outsiders: rounds, their keys, releases and models, see hushgrad log; --http serves it below /log/; \"\" is none")
 	f.StringVar(&l.key, "log-key-file", "", "with --log: `file` with the log's private key, which hushgrad log key makes")
 	f.Var(&l.witnesses, "log-witness", "with --log: public `key` of a witness whose signatures the log takes; may be repeated")
+	f.Var(&l.gateways, "log-gateway", "with --log: `key` configuration of the shuffler's gateway or the issuer's, for the log; may be repeated")
 }
 
 func (l *loggedFlags) validate(c clusterFlags) error {
 	switch {
 	case l.dir == "" && len(l.witnesses) > 0:
 		return fl.Invalid("--log-witness", l.witnesses[0], "needs --log")
+	case l.dir == "" && len(l.gateways) > 0:
+		return fl.Invalid("--log-gateway", l.gateways[0], "needs --log")
 	case l.dir == "":
 		return notGiven("needs --log", textFlag{"--log-key-file", l.key})
 	case l.key == "":
@@ -47,7 +50,8 @@ func (l *loggedFlags) validate(c clusterFlags) error {
 	case c.urls != "":
 		return fl.Invalid("--log", l.dir, "must not be given with --nats: one server alone writes a log")
 	}
-	return nil
+	_, err := loggedKeys("--log-gateway", l.gateways)
+	return err
 }
 
 // config returns the settings of the log.
@@ -56,7 +60,7 @@ func (l *loggedFlags) config() (server.Log, error) {
 		return server.Log{}, nil
 	}
 	key, err := readLogKey("--log-key-file", l.key)
-	return server.Log{Dir: l.dir, Key: key, Witnesses: l.witnesses}, err
+	return server.Log{Dir: l.dir, Key: key, Witnesses: l.witnesses, Gateways: l.gateways}, err
 }
 
 // inLogFlags are the flags of a client that takes part only in rounds that everybody can see.

@@ -23,13 +23,15 @@ import (
 type logMonitorFlags struct {
 	logReading
 	following
-	remote remote
+	remote   remote
+	gateways repeatedFlag
 }
 
 func newLogMonitor() *cobra.Command {
 	return newJob("monitor --log URL --key KEY --state FILE [flags]", "watch that a log is what the server shows", `Follows a log: checks every new entry, prints it, and checks that the log continues what was seen
 before. With --server it also asks there for rounds as a client does, over a new connection each time, and
-says when a round is shown that is not in the log, or with a proof from another log. It says what it found
+says when a round is shown that is not in the log, or with a proof from another log. With --gateway it asks a
+gateway for its keys, and says when one is not in the log. It says what it found
 on standard error, and ends with exit code 1 if it found anything. A log that has forked ends it at once:
 the two checkpoints that it prints prove the fork to everybody.`, &logMonitorFlags{})
 }
@@ -38,11 +40,17 @@ func (m *logMonitorFlags) bind(f *flag.FlagSet) {
 	m.logReading.bind(f)
 	m.following.bind(f)
 	m.remote.bind(f, "ask its clients' listener for rounds, and compare them with the log")
+	f.Var(&m.gateways, "gateway", "`URL` of a gateway, without a path: ask it for its keys, and compare them with the log; may be repeated")
 }
 
 func (m *logMonitorFlags) validate(*flag.FlagSet) error {
 	if _, _, err := m.open(); err != nil {
 		return err
+	}
+	for _, url := range m.gateways {
+		if err := translog.CheckURL("--gateway", url); err != nil {
+			return err
+		}
 	}
 	if m.remote.server == "" {
 		return m.following.validate()
@@ -109,6 +117,11 @@ func (w *logWatcher) look(ctx context.Context) error {
 	if err := w.catchUp(ctx); err != nil {
 		return err
 	}
+	for _, url := range w.gateways {
+		if err := w.askGateway(ctx, url); err != nil {
+			return err
+		}
+	}
 	if w.remote.server == "" {
 		return nil
 	}
@@ -174,6 +187,23 @@ func (w *logWatcher) compare(ctx context.Context, shown translog.Checkpoint) err
 		return fmt.Errorf("%w: it has %d entries, and the log %d\n%s", errElsewhere, shown.N, w.last.N, shown.Signed)
 	}
 	return w.reader.Continues(ctx, shown, *w.last)
+}
+
+// askGateway compares the keys that a gateway publishes with the log.
+func (w *logWatcher) askGateway(ctx context.Context, url string) error {
+	configs, err := publishedBy(ctx, url)
+	if err != nil {
+		return err
+	}
+	if len(configs) == 0 {
+		w.tell("%s published no key", url)
+	}
+	for _, c := range configs {
+		if digest := gatewayDigest(c); !w.story.Has(digest) {
+			w.tell("%s published the key %s with the SHA-256 %s, which is not in the log", url, c.Text(), digest)
+		}
+	}
+	return nil
 }
 
 // ask compares a round that the server shows with the log.

@@ -42,6 +42,7 @@ func (l *logReading) open() (translog.Keys, *translog.Reader, error) {
 type logVerifyFlags struct {
 	logReading
 	published string
+	gateways  repeatedFlag
 	output    output
 }
 
@@ -49,18 +50,22 @@ func newLogVerify() *cobra.Command {
 	return newJob("verify --log URL --key KEY [flags]", "check all entries of a log, and print them", `Reads all entries of a log and checks them: against the hashes in its tiles, the tiles against the
 checkpoint, the checkpoint against the key, and whether entries contradict each other. Prints the
 rounds, keys, releases and models. With --published it also looks for an estimate that somebody published,
-in the files of hushgrad rounds export. It takes the memory of some tiles and 200 bytes an entry. The exit
-code is 1 for a log that does not hold, and for an estimate that is not in it.`, &logVerifyFlags{})
+in the files of hushgrad rounds export, and with --gateway-key for the key of a gateway. It takes the memory of some tiles and 200 bytes an entry. The exit
+code is 1 for a log that does not hold, and for an estimate or a key that is not in it.`, &logVerifyFlags{})
 }
 
 func (v *logVerifyFlags) bind(f *flag.FlagSet) {
 	v.logReading.bind(f)
 	f.StringVar(&v.published, "published", "", "`directory` with round.json and estimates.csv of a published estimate, which has to be in the log")
+	f.Var(&v.gateways, "gateway-key", "`key` configuration of a gateway, as clients have it for --relay-key, which has to be in the log; may be repeated")
 	v.output.bind(f)
 }
 
 func (v *logVerifyFlags) validate(*flag.FlagSet) error {
-	_, _, err := v.open()
+	if _, _, err := v.open(); err != nil {
+		return err
+	}
+	_, err := loggedKeys("--gateway-key", v.gateways)
 	return err
 }
 
@@ -72,6 +77,8 @@ type verified struct {
 	Found   []string `json:"contradictions"`
 	// Published is the entry about the published estimate, if there is one.
 	Published *int64 `json:"published,omitempty"`
+	// GatewayKeys are the entries about the keys of --gateway-key, in the order of the flags, and -1 for one that is not there.
+	GatewayKeys []int64 `json:"gateway_keys,omitempty"`
 }
 
 func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
@@ -84,6 +91,10 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 		if p, err = readPublished(v.published); err != nil {
 			return err
 		}
+	}
+	gateways, err := loggedKeys("--gateway-key", v.gateways)
+	if err != nil {
+		return err
 	}
 	c, err := reader.Checkpoint(ctx)
 	if err == nil {
@@ -108,6 +119,9 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 		if p != nil {
 			p.compare(entry)
 		}
+		for _, g := range gateways {
+			g.compare(entry)
+		}
 		if err := v.show(std.Out, entry); err != nil {
 			return err
 		}
@@ -116,6 +130,12 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 	about := ""
 	if p != nil && p.entry >= 0 {
 		sum.Published, about = &p.entry, fmt.Sprintf("entry %d is the estimate in %s\n", p.entry, p.dir)
+	}
+	for _, g := range gateways {
+		sum.GatewayKeys = append(sum.GatewayKeys, g.entry)
+		if g.entry >= 0 {
+			about += fmt.Sprintf("entry %d is the gateway's key %s\n", g.entry, g.written)
+		}
 	}
 	if v.output == jsonOutput {
 		err = json.NewEncoder(std.Out).Encode(sum)
@@ -130,6 +150,11 @@ func (v *logVerifyFlags) run(ctx context.Context, std command.Streams) error {
 	}
 	if err == nil && p != nil {
 		err = asFailure(p.check())
+	}
+	for _, g := range gateways {
+		if err == nil {
+			err = asFailure(g.check())
+		}
 	}
 	return err
 }
@@ -166,6 +191,9 @@ func told(e translog.Entry) string {
 	case translog.Round:
 		return fmt.Sprintf("%s: %s of %d coordinates, %s, released from %d reports on", e.Round, e.Mechanism, e.Dim, e.Promise, e.MinReports)
 	case translog.Key:
+		if e.Round == "" {
+			return e.Use + " key"
+		}
 		return fmt.Sprintf("%s: %s key", e.Round, e.Use)
 	case translog.Release:
 		return fmt.Sprintf("%s: estimate of %s, %s", e.Round, counted(e.Reports, "report"), e.Promise)

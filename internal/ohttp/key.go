@@ -154,6 +154,27 @@ func (k Keys) Encoded() (out []byte) {
 	return out
 }
 
+// MaxEncoded bounds what ParseEncoded reads.
+const MaxEncoded = 64 << 10
+
+// ParseEncoded reads configurations in the form application/ohttp-keys. It leaves out configurations of other algorithms, as RFC 9458, section 3.2, asks.
+func ParseEncoded(list []byte) (all []Config, err error) {
+	if len(list) > MaxEncoded {
+		return nil, fl.Invalid("key configurations", len(list), "must have at most %d bytes", MaxEncoded)
+	}
+	for rest := list; len(rest) > 0; {
+		if len(rest) < 2 || len(rest)-2 < int(binary.BigEndian.Uint16(rest)) {
+			return nil, fl.Invalid("key configurations", len(list), "must end where a configuration ends")
+		}
+		end := 2 + int(binary.BigEndian.Uint16(rest))
+		if c, err := decodeConfig(rest[2:end]); err == nil {
+			all = append(all, c)
+		}
+		rest = rest[end:]
+	}
+	return all, nil
+}
+
 // find returns the key with an identifier, nil for none.
 func (k Keys) find(id byte) *Key {
 	for _, one := range k {

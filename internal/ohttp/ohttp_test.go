@@ -187,6 +187,41 @@ func FuzzBinary(f *testing.F) {
 }
 
 // No bytes but those that were sealed to the key are opened.
+// Configurations come back as they were written. A configuration of other algorithms is left out, and a list that does not end is refused.
+func TestConfigurationsAreRead(t *testing.T) {
+	one, two := drawKey(t), drawKey(t)
+	written := (Keys{one, two}).Encoded()
+	got, err := ParseEncoded(written)
+	if err != nil || len(got) != 2 || got[0].Text() != one.Config().Text() || got[1].Text() != two.Config().Text() {
+		t.Errorf("%v, %v, want two", got, err)
+	}
+	if got, err := ParseEncoded(append([]byte{0, 3, 7, 0, 0x10}, written...)); err != nil || len(got) != 2 {
+		t.Errorf("with another algorithm: %v, %v, want two", got, err)
+	}
+	for name, list := range map[string][]byte{"cut": written[:len(written)-1], "a byte": {0}, "too long": make([]byte, MaxEncoded+1)} {
+		if got, err := ParseEncoded(list); err == nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func FuzzEncoded(f *testing.F) {
+	f.Add((Keys{drawKey(f), drawKey(f)}).Encoded())
+	f.Add([]byte{0, 3, 7, 0, 0x10})
+	f.Add([]byte{0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, list []byte) {
+		all, err := ParseEncoded(list)
+		if err != nil && all != nil {
+			t.Errorf("%x: %v with %v", list, all, err)
+		}
+		for _, c := range all {
+			if again, err := ParseConfig("key", c.Text()); err != nil || again.Text() != c.Text() {
+				t.Errorf("%s: %v, %v", c.Text(), again, err)
+			}
+		}
+	})
+}
+
 func FuzzOpen(f *testing.F) {
 	key := drawKey(f)
 	sealed, _, err := key.Config().Seal([]byte("x"))

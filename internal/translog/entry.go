@@ -21,7 +21,7 @@ type Kind string
 const (
 	// Round is a round that clients are shown. SHA256 is fl.Round.Digest.
 	Round Kind = "round"
-	// Key is a key that a round names. SHA256 is the key's as the round has it.
+	// Key is a key that a round names, or a gateway's. SHA256 is the key's as the round has it, and of a gateway's the key configuration's.
 	Key Kind = "key"
 	// Release is an estimate that left. SHA256 is EstimateDigest, and Description the round's.
 	Release Kind = "release"
@@ -59,9 +59,9 @@ type Entry struct {
 	// SHA256 is the digest of what the entry is about.
 	SHA256 Digest `json:"sha256"`
 
-	// Round is a round's id. A key has the id of the first round that names it.
+	// Round is a round's id. A key has the id of the first round that names it, and a gateway's has none.
 	Round string `json:"round,omitempty"`
-	// Use is what a key is for: seal, share, issuer or outer_issuer.
+	// Use is what a key is for: seal, share, issuer, outer_issuer or gateway.
 	Use string `json:"use,omitempty"`
 	// Mechanism, Dim, Promise, Epsilon and MinReports are a round's. Epsilon is nil without privacy.
 	Mechanism  string   `json:"mechanism,omitempty"`
@@ -144,6 +144,11 @@ func RoundEntries(r fl.Round, promise fl.Guarantee, at time.Time) ([]Entry, erro
 		Kind: Round, Time: at, SHA256: digest, Round: r.ID, Mechanism: r.Mechanism, Dim: r.Dim, MinReports: r.MinReports,
 		Promise: promise.String(), Epsilon: finite(promise.Epsilon),
 	}), nil
+}
+
+// GatewayEntry returns the entry about the key configuration of a gateway (RFC 9458).
+func GatewayEntry(configuration []byte, at time.Time) Entry {
+	return Entry{Kind: Key, Time: at, SHA256: sha256.Sum256(configuration), Use: "gateway"}
 }
 
 // ReleaseEntry returns the entry about the estimate of a round.

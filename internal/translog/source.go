@@ -30,11 +30,25 @@ func newSource(name, place string) (source, error) {
 	if !strings.Contains(place, "://") {
 		return folder(place), nil
 	}
+	return newWeb(name, place, "must be a folder, or a URL with http or https")
+}
+
+// newWeb returns the source of a URL.
+func newWeb(name, place, rule string) (*web, error) {
 	base, err := url.Parse(place)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fl.Invalid(name, place, "must be a folder, or a URL with http or https")
+		return nil, fl.Invalid(name, place, "%s", rule)
 	}
 	return &web{base: base, client: &http.Client{Timeout: fetchTimeout}}, nil
+}
+
+// urlRule is what Fetch asks of a URL.
+const urlRule = "must be a URL with http or https, such as https://example.org:7125"
+
+// CheckURL returns an error for a URL that Fetch refuses. name is the parameter's in errors.
+func CheckURL(name, base string) error {
+	_, err := newWeb(name, base, urlRule)
+	return err
 }
 
 // bounded reads at most limit bytes.
@@ -84,6 +98,15 @@ func (w *web) read(ctx context.Context, path string, limit int64) (data []byte, 
 		}
 	}
 	return data, err
+}
+
+// Fetch returns what is at a path below a URL, of at most limit bytes. It is as patient as a reader of a log.
+func Fetch(ctx context.Context, name, base, path string, limit int64) ([]byte, error) {
+	at, err := newWeb(name, base, urlRule)
+	if err != nil {
+		return nil, err
+	}
+	return at.read(ctx, path, limit)
 }
 
 // get reads a URL once. again says whether another try may help.
