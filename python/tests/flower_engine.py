@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from environment import uncovered
+
 PATIENCE = 600
 """Seconds that a command may take on a machine with other work: only what hangs takes longer."""
 
@@ -67,7 +69,7 @@ def _run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            env = os.environ | RAY | {"FLWR_TELEMETRY_ENABLED": "0"}
+            env = uncovered() | RAY | {"FLWR_TELEMETRY_ENABLED": "0"}
             process = subprocess.Popen(command, env=env, stdout=stdout, stderr=stderr)
         end = time.monotonic() + PATIENCE
         while process.poll() is None:
@@ -95,7 +97,7 @@ class Processes:
         self.home = folder / "home"
         self.home.mkdir()
         self._started: list[tuple[subprocess.Popen[bytes], Path]] = []
-        self.environment = os.environ | {
+        self.environment = uncovered() | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(Path(__file__).parent / "testdata" / "patience"),
             "FLWR_HOME": str(self.home),

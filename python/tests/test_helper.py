@@ -20,6 +20,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 from conftest import new_round
+from environment import uncovered
 from numpy.typing import NDArray
 
 import hushgrad
@@ -195,10 +196,9 @@ def test_an_interrupted_call_loses_no_other_aggregator(
 @pytest.mark.endurance
 @posix
 def test_interrupts_at_any_moment_mix_up_no_answers() -> None:
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     program = Path(__file__).with_name("interrupts.py")
     done = subprocess.run(
-        [sys.executable, program], env=plain, capture_output=True, text=True, timeout=300
+        [sys.executable, program], env=uncovered(), capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert "6000 reports counted" in done.stdout

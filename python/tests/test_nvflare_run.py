@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shutil
 import socket
@@ -19,6 +18,7 @@ pytest.importorskip("nvflare")
 
 import numpy as np
 import psutil
+from environment import uncovered
 from mnist import write
 from pages import DOCS, blocks, needs_docs
 
@@ -87,7 +87,7 @@ def _once(workspace: Path, *command: object) -> tuple[int | None, str]:
     with log.open("wb") as out:
         started = subprocess.Popen(
             [sys.executable, *map(str, command)],
-            env=os.environ | {"HOME": str(workspace / "home")},
+            env=uncovered() | {"HOME": str(workspace / "home")},
             cwd=workspace,
             stdout=out,
             stderr=subprocess.STDOUT,
