@@ -123,10 +123,10 @@ var forms = map[string]form{
 		keep: func(row map[string]any) bool { return row["measure"] == "95 % quantile" },
 	},
 	"federation": {
-		about: "Test accuracy against the ε of all reports of a client, with a curve for each party that clients may trust",
+		about: "Test accuracy against the ε of all reports of a client: hushgrad, by whom clients trust, and Gaussian noise at each client",
 		x:     "budget", xLabel: "ε of all of a client's reports", logX: true, ys: []axis{{"accuracy", "test accuracy"}}, low: "low", high: "high",
 		curves: func(row map[string]any) line {
-			return line{name: map[any]string{"nobody": "nobody is trusted", "shuffler": "a shuffler is trusted", "own-site": "Gaussian noise at each client, simulated"}[row["trust"]], kind: simulated}
+			return line{name: map[any]string{"nobody": "hushgrad, nobody is trusted", "shuffler": "hushgrad, a shuffler is trusted", "own-site": "Gaussian noise at each client, simulated"}[row["trust"]], kind: simulated}
 		},
 		levels: []also{
 			{"without_privacy", func(map[string]any) line { return line{name: "no privacy", kind: unproved} }},
