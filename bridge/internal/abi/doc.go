@@ -29,6 +29,7 @@
 //	op          args                                  payload in    answer and payload out
 //	round.new   a description, see below              -             the round; its canonical bytes
 //	round.open  policy or null, max_dim, tokens       description   the round; its canonical bytes
+//	logged      round, log_key, witnesses             the proof     -, or an error if it proves nothing
 //	token       round                                 signatures    -; the tokens
 //	encode      round, type "f4" or "f8", rows;       the rows      -; the packed reports
 //	            first, the number of the first row,
@@ -66,7 +67,7 @@
 // the rows. All of them are encoded or none. Columns of an estimate are float64: all values
 // of a column and then, if it has them, all standard errors.
 //
-// A browser has no ledger, account, plan and verify: see package bridge/web.
+// A browser has no logged, ledger, account, plan, compare and verify: see package bridge/web.
 //
 // # Privacy
 //

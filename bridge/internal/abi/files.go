@@ -10,12 +10,13 @@ import (
 	"github.com/hushgrad/hushgrad/privacy/ledger"
 )
 
-// A browser has no files for a ledger, and what plans and verifies is not needed there.
+// A browser has no files for a ledger, and what plans, verifies and reads proofs of a log is not needed there.
 func init() {
 	maps.Copy(operations, map[string]operation{
 		"ledger": reading(openLedger), "budget": on(setBudget), "spent": on(spent), "reserve": on(reserve),
 		"spend": on(spend), "unspend": on(unspend), "receipt": on(receipt),
 		"account": on(account), "plan": reading(makePlan), "compare": reading(compareTrusts), "verify": on(verifyRound),
+		"logged": on(checkLogged),
 	})
 	kinds = append(kinds,
 		kind{plan.ErrInfeasible, KindInfeasible},

@@ -94,6 +94,12 @@ class Policy:
         The round must have a shuffler and a key that ``shuffled`` pins: they are the two servers'.
     features : str
         What the round must say of the features of an example. "" accepts anything.
+    log_key : str
+        The public key of the server's log, as ``hushgrad log key`` prints it: only a round is
+        accepted that is proved to be in the log, where everybody sees it. "" asks for no proof.
+    witnesses : tuple of str
+        Public keys of witnesses, all of whom have to have signed the log that the proof is about.
+        A round that was just opened is refused until they have.
     """
 
     max_epsilon: float = 0.0
@@ -106,6 +112,8 @@ class Policy:
     accept_real_numbers: bool = False
     mechanisms: tuple[str, ...] | None = None
     features: str = ""
+    log_key: str = ""
+    witnesses: tuple[str, ...] = ()
 
     def arguments(self) -> dict[str, object]:
         """Return the policy as the helper reads it."""

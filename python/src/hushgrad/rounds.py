@@ -45,19 +45,29 @@ class Round(RoundFacts):
         :class:`hushgrad.server.Issuer` or from :attr:`token_requests`. The round then gives one
         report. The requests are drawn here, and are lost with the round or with the helper. A
         pickle has none of them.
+    log_proof : bytes
+        The proof that the round is in the server's log, which comes with the round:
+        :attr:`hushgrad.server.RoundStatus.log_proof`. A policy with ``log_key`` needs it.
 
     Raises
     ------
     PolicyRefused
-        If the round promises less than the policy demands, or asks for admission tokens and
-        ``tokens`` is false.
+        If the round promises less than the policy demands, if it asks for admission tokens and
+        ``tokens`` is false, or if the policy has a ``log_key`` and nothing proves that the round
+        is in the log.
     InvalidParameter
         If the bytes are not the canonical description of a round.
     """
 
     def __init__(
-        self, description: bytes, policy: Policy | None = None, *, tokens: bool = False
+        self,
+        description: bytes,
+        policy: Policy | None = None,
+        *,
+        tokens: bool = False,
+        log_proof: bytes = b"",
     ) -> None:
+        self.log_proof = bytes(_arguments.data("log_proof", log_proof))
         self._open(description, policy, max_dim=0, tokens=tokens)
 
     @classmethod
@@ -157,7 +167,9 @@ class Round(RoundFacts):
         def attempt() -> None:
             helper = _bridge.helper()
             answer, description = helper.call("round.new", arguments)
-            made._hold(helper, answer, bytes(description), None, tokens=False)
+            made.log_proof = b""
+            opened = _bridge.Handle(helper, answer["round"])
+            made._hold(opened, answer, bytes(description), None, tokens=False)
 
         _bridge.again(attempt)
         return made
@@ -329,20 +341,49 @@ class Round(RoundFacts):
         def attempt() -> None:
             helper = _bridge.helper()
             answer, canonical = helper.call("round.open", arguments, given)
-            self._hold(helper, answer, bytes(canonical), policy, tokens=tokens)
+            opened = _bridge.Handle(helper, answer["round"])
+            if policy and (policy.log_key or policy.witnesses):
+                self._check_log(opened, policy.log_key, policy.witnesses, self.log_proof)
+            self._hold(opened, answer, bytes(canonical), policy, tokens=tokens)
 
         _bridge.again(attempt)
 
+    def check_log(self, log_key: str, witnesses: tuple[str, ...], log_proof: bytes) -> None:
+        """Check that the round is in the log of a server.
+
+        A policy with ``log_key`` does so when a round is opened. This is for a program that waits
+        until the witnesses have signed.
+
+        Raises
+        ------
+        PolicyRefused
+            If the bytes do not prove it.
+        InvalidParameter
+            If a key is none.
+        """
+        self._check_log(self.handle(), log_key, witnesses, log_proof)
+
+    @staticmethod
+    def _check_log(
+        opened: _bridge.Handle, log_key: str, witnesses: tuple[str, ...], log_proof: bytes
+    ) -> None:
+        given = {
+            "round": opened.number,
+            "log_key": _arguments.text("log_key", log_key),
+            "witnesses": _arguments.texts("witnesses", witnesses),
+        }
+        opened.helper.call("logged", given, _arguments.data("log_proof", log_proof))
+
     def _hold(
         self,
-        helper: _bridge.Helper,
+        opened: _bridge.Handle,
         answer: dict[str, Any],
         description: bytes,
         policy: Policy | None,
         *,
         tokens: bool,
     ) -> None:
-        self._handle = _bridge.Handle(helper, answer["round"])
+        self._handle = opened
         self.policy: Policy | None = policy
         self._tokens = tokens
         self.token_requests: tuple[tuple[bytes, bytes], ...] = tuple(
@@ -393,8 +434,8 @@ class Round(RoundFacts):
         return _bridge.again(attempt)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the description and the policy."""
-        return _reopen, (self.description, self.policy, self.dim, self._tokens)
+        """Pickle the description, the policy and the proof that it may ask for."""
+        return _reopen, (self.description, self.policy, self.dim, self._tokens, self.log_proof)
 
     def __eq__(self, other: object) -> bool:
         """Compare descriptions and policies."""
@@ -496,7 +537,10 @@ class RecordSum:
         return self._round._paid(ledger, encode)  # pyright: ignore[reportPrivateUsage]
 
 
-def _reopen(description: bytes, policy: Policy | None, dim: int, tokens: bool) -> Round:
+def _reopen(
+    description: bytes, policy: Policy | None, dim: int, tokens: bool, log_proof: bytes
+) -> Round:
     opened = Round.__new__(Round)
+    opened.log_proof = log_proof
     opened._open(description, policy, max_dim=dim, tokens=tokens)  # pyright: ignore[reportPrivateUsage]
     return opened

@@ -13,6 +13,7 @@ PREFIX = "hushgrad-"
 
 _POLICY = ("max-epsilon", "max-delta", "min-reports", "max-dim", "trust-shuffler")
 _PINS = ("shuffler", "seal-key", "share-key", "max-central-epsilon", "central-delta")
+_LOG = ("log-key", "witnesses")
 _OTHERS = ("ledger", "counter", "purpose", "allow-evaluate", "unit")
 _UNITS = ("client", "example")
 
@@ -35,6 +36,9 @@ class Node:
         behind that shuffler are accepted, and ``max-epsilon`` is the largest local ε. With
         ``share-key``, the fingerprint of the shuffler's key, only rounds of gaussian-shares are
         accepted, and ``max-epsilon`` and ``max-delta`` bound ε and δ against either server.
+        With ``log-key``, the public key of the server's log, only rounds are accepted that are
+        proved to be in the log, and that all ``witnesses`` have signed: their public keys, with
+        commas between them.
     ledger : str or None
         The file of the ledger.
     counter : str or None
@@ -61,7 +65,7 @@ class Node:
             if name.startswith(PREFIX)
         }
         for name, value in given.items():
-            if name not in _POLICY + _PINS + _OTHERS:
+            if name not in _POLICY + _PINS + _LOG + _OTHERS:
                 raise invalid(f"{PREFIX}{name}", repr(value), "is no setting of hushgrad")
         self.policy: Policy | None = None
         if given:
@@ -75,6 +79,8 @@ class Node:
                 trust_shuffler=_flag(given, "trust-shuffler", default=False),
                 shuffled=pins,
                 mechanisms=("gaussian-shares",) if two else None,
+                log_key=_text(given, "log-key") or "",
+                witnesses=tuple(filter(None, (_text(given, "witnesses") or "").split(","))),
             )
         self.ledger = _text(given, "ledger")
         self.counter = _text(given, "counter")
@@ -87,7 +93,15 @@ class Node:
         if self.unit not in _UNITS:
             raise invalid(f"{PREFIX}unit", repr(self.unit), "must be 'client' or 'example'")
 
-    def accept(self, description: object, app: Policy | None, *, server: str, client: str) -> Round:
+    def accept(
+        self,
+        description: object,
+        app: Policy | None,
+        *,
+        server: str,
+        client: str,
+        log_proof: object = None,
+    ) -> Round:
         """Open a round, if the policies of the node and of the app accept it.
 
         Parameters
@@ -98,6 +112,8 @@ class Node:
             What the app demands. It cannot loosen what the node demands.
         server, client : str
             Names of the adapter's parts, for the errors.
+        log_proof : bytes, optional
+            The proof that the server sent with the round, if it did.
 
         Raises
         ------
@@ -115,7 +131,8 @@ class Node:
                 f"configuration, or give {client} a policy",
                 *("policy", "nothing", "is required"),
             )
-        opened = [Round(description, policy) for policy in policies]
+        proof = log_proof if isinstance(log_proof, bytes) else b""
+        opened = [Round(description, policy, log_proof=proof) for policy in policies]
         return opened[0]
 
 

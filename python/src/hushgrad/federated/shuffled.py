@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..aggregator import Estimate
-from ..errors import HushgradError, TooFewReports, invalid
+from ..errors import HushgradError, PolicyRefused, TooFewReports, invalid
 from ..rounds import Round
 from .reports import MOST, Answers, Sender
 
 if TYPE_CHECKING:
     from ..server import Client, Operator
+
+_LOOK = 0.5
+"""Seconds between two looks whether witnesses have signed."""
 
 
 class Shuffled:
@@ -46,6 +50,12 @@ class Shuffled:
     share_key : bytes
         The shuffler's public key, which rounds of gaussian-shares need: then the shuffler is the
         second of two servers. ``hushgrad shuffle keys --output json`` prints it.
+    log_key : str
+        The public key of the server's log. Clients then get with a round the proof that it is in
+        the log, which their :attr:`hushgrad.Policy.log_key` may demand. "" sends none.
+    witnesses : tuple of str
+        Public keys of witnesses. A round is sent when all of them have signed the log, and
+        ``patience`` bounds the time.
     """
 
     def __init__(
@@ -56,6 +66,8 @@ class Shuffled:
         *,
         patience: float = 300.0,
         share_key: bytes = b"",
+        log_key: str = "",
+        witnesses: tuple[str, ...] = (),
     ) -> None:
         if not name:
             raise invalid("name", repr(name), "must be the DNS name of the shuffler")
@@ -64,6 +76,8 @@ class Shuffled:
         self._name = name
         self._patience = patience
         self._share_key = share_key
+        self._log_key = log_key
+        self._witnesses = tuple(witnesses)
 
     def open(self, round_: Round) -> Round:
         """Open a round on the server, and return it as clients see it.
@@ -74,6 +88,8 @@ class Shuffled:
             If the server does not allow the round, or if its reports vary in length.
         ServerRefused
             If the server does not answer, or has too many open rounds.
+        PolicyRefused
+            If the round is not in the log that is asked for, or if a witness has not signed it.
         """
         two = round_.mechanism == "gaussian-shares"
         opened = self._operator.open_round(
@@ -83,7 +99,27 @@ class Shuffled:
             self.abort(opened)
             rule = "must have reports of one length with a shuffler"
             raise invalid("mechanism", repr(opened.mechanism), rule)
-        return opened
+        if not self._log_key:
+            return opened
+        try:
+            return Round(opened.description, log_proof=self._proof(opened))
+        except HushgradError:
+            self.abort(opened)
+            raise
+
+    def _proof(self, opened: Round) -> bytes:
+        """Return the proof that a round is in the log, when all witnesses have signed."""
+        end = time.monotonic() + self._patience
+        while True:
+            proof = self._shuffler.round(opened.id).log_proof
+            try:
+                opened.check_log(self._log_key, self._witnesses, proof)
+            except PolicyRefused:
+                if time.monotonic() > end or not self._witnesses:
+                    raise
+                time.sleep(_LOOK)
+            else:
+                return proof
 
     def abort(self, round_: Round) -> None:
         """End a round without an estimate. What was brought to the shuffler is dropped."""

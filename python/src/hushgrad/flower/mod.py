@@ -66,6 +66,9 @@ class HushgradMod:
     - ``hushgrad-share-key``: with a shuffler and a seal key, the fingerprint of the shuffler's own
       key. Only rounds of gaussian-shares are then accepted, and ``hushgrad-max-epsilon`` and
       ``hushgrad-max-delta`` bound what holds against either of the two servers;
+    - ``hushgrad-log-key``, ``hushgrad-witnesses``: accept only rounds that are proved to be in the
+      log of the server with this public key, and that the witnesses with these public keys, with
+      commas between them, have signed;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set. Rounds of two servers and of
       sumdp are refused without it, except by the nodes of Flower's simulation: they promise for one
@@ -166,6 +169,7 @@ class HushgradMod:
             self._policy,
             server="HushgradAggregation",
             client="HushgradMod",
+            log_proof=record.get(records.LOG_PROOF),
         )
         if record.get(records.UNIT) != self._unit:
             got = repr(record.get(records.UNIT))

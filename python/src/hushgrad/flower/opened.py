@@ -81,9 +81,10 @@ class Rounds:
         """Put a round into messages, and return it as clients see it."""
         if self._shuffled is not None:
             round_ = self._shuffled.open(round_)
+        proof = {records.LOG_PROOF: round_.log_proof} if round_.log_proof else {}
         for message in messages:
             message.content[records.RECORD] = ConfigRecord(
-                {records.ROUND: round_.description, records.UNIT: self.unit, **question}
+                {records.ROUND: round_.description, records.UNIT: self.unit, **proof, **question}
             )
         return round_
 

@@ -16,6 +16,9 @@ RECORD = "hushgrad"
 ROUND = "round"
 """Key of the description of the round, in the record of a server."""
 
+LOG_PROOF = "log_proof"
+"""Key of the proof that the round is in the server's log, in the record of a server, if any."""
+
 UNIT = "unit"
 """Key of what a report protects, in the record of a server."""
 

@@ -76,7 +76,9 @@ class HushgradAggregator(ModelAggregator):
         listener of ``hushgrad serve``, and of ``hushgrad shuffle``. ``name`` is the DNS name of the
         shuffler. ``share_key`` is the shuffler's public key in base64, which rounds of
         gaussian-shares need: then the two are two servers, and neither reads a gradient.
-        ``patience`` is in seconds. ``operator_tls`` and ``shuffler_tls`` are the named arguments of
+        ``patience`` is in seconds. ``log_key`` and ``witnesses`` are the public keys of the
+        server's log and of its witnesses: sites then get the proof that a round is there.
+        ``operator_tls`` and ``shuffler_tls`` are the named arguments of
         :meth:`hushgrad.server.Operator.connect`, with paths on the server.
     server_lr : float
         The mean update is multiplied by it.

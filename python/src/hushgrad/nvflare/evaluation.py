@@ -56,7 +56,8 @@ class Evaluation:
 
     def sent(self, waiting: Waiting) -> dict[str, Any]:
         """Return what sites get of a question."""
-        return {"round": waiting.round.description, **asked(self._survey.question)}
+        sent = {"round": waiting.round.description, "log_proof": waiting.round.log_proof}
+        return {**sent, **asked(self._survey.question)}
 
     def read(self, waiting: Waiting) -> tuple[dict[str, float | list[float]], dict[str, float]]:
         """Return the answer by its names with what was counted, and the promise of the run."""

@@ -16,6 +16,9 @@ from nvflare.apis.shareable import Shareable
 ROUND = "hushgrad.round"
 """Header of a task: the description of the round. Parameter of a result: its digest."""
 
+LOG_PROOF = "hushgrad.log_proof"
+"""Header of a task: the proof that the round is in the server's log, if any."""
+
 UNIT = "hushgrad.unit"
 """Header of a task: whose data one report stands for, "client" or "example"."""
 

@@ -52,6 +52,9 @@ class HushgradPrivatize(Filter):
     - ``hushgrad-shuffler``, ``hushgrad-seal-key``, ``hushgrad-share-key``,
       ``hushgrad-max-central-epsilon``, ``hushgrad-central-delta``: accept only rounds behind this
       shuffler, sealed to these keys, see :class:`hushgrad.flower.HushgradMod`;
+    - ``hushgrad-log-key``, ``hushgrad-witnesses``: accept only rounds that are proved to be in the
+      log of the server with this public key, and that the witnesses with these public keys, with
+      commas between them, have signed;
     - ``hushgrad-unit``: the weakest unit that it accepts, "client" without;
     - ``hushgrad-ledger``: the file of a ledger, whose budget is set. Rounds of two servers and of
       sumdp are refused without it, except by the sites of NVFlare's simulator: they promise for one

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..server import Client, Operator
 
 _NEEDED = ("operator", "shuffler", "name")
-_OTHERS = ("share_key", "patience", "operator_tls", "shuffler_tls")
+_OTHERS = ("share_key", "patience", "log_key", "witnesses", "operator_tls", "shuffler_tls")
 
 
 class Sealed:
@@ -74,6 +74,8 @@ class Sealed:
                 *(operator, shuffler, given["name"]),
                 patience=float(given.get("patience", 300.0)),
                 share_key=self._share_key,
+                log_key=given.get("log_key", ""),
+                witnesses=tuple(given.get("witnesses", ())),
             )
         return self._made
 

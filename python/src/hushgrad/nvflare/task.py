@@ -36,6 +36,7 @@ class Task:
         self.id = id
         self.filters: list[HushgradPrivatize] = []
         self._description: object = None
+        self._log_proof: object = None
         self._unit: object = None
         self._train: object = None
         self._model: dict[str, NDArray[Any]] | None = None
@@ -57,6 +58,7 @@ class Task:
             return  # a filter before has
         self._settings, self._warn = settings, warn
         self._description = data.get_header(messages.ROUND)
+        self._log_proof = data.get_header(messages.LOG_PROOF)
         self._unit = data.get_header(messages.UNIT)
         self._train = data.get_header(messages.TRAIN)
         question = cast("object", data.get_header(messages.QUESTION))
@@ -79,7 +81,8 @@ class Task:
             return  # the result says why
         if self._round is None or self._sum is None:
             try:
-                round_ = self._accepted(Node(self._settings), self._description)
+                node = Node(self._settings)
+                round_ = self._accepted(node, self._description, self._log_proof)
             except HushgradError:
                 self._refused = True
                 return
@@ -122,7 +125,7 @@ class Task:
             return result
         content: dict[str, object] = {}
         try:
-            round_ = self._accepted(node, self._description)
+            round_ = self._accepted(node, self._description, self._log_proof)
             report = self._paid(round_, node, answered, partial(self._encoder, round_, result))
             content |= {messages.ROUND: round_.digest, messages.REPORT: report}
         except HushgradError as error:
@@ -131,7 +134,8 @@ class Task:
         if not self._question:
             return _reply(content)
         try:
-            round_ = self._accepted(node, self._question.get("round"))
+            proof = self._question.get("log_proof")
+            round_ = self._accepted(node, self._question.get("round"), proof)
             report = self._paid(round_, node, answered, partial(self._answer, round_, result))
             content |= {messages.QUESTION: round_.digest, messages.ANSWER: report}
         except HushgradError as error:
@@ -178,7 +182,7 @@ class Task:
         key = FilterContextKey.SOURCE
         return [each for each in self.filters if each.get_prop(key) != FilterSource.SITE]
 
-    def _accepted(self, node: Node, description: object) -> Round:
+    def _accepted(self, node: Node, description: object, log_proof: object) -> Round:
         """Return the round, if the site and the job accept it."""
         policies = {each.policy() for each in self._demands()} - {None} or {None}
         rounds = [
@@ -186,6 +190,7 @@ class Task:
                 *(description, policy),
                 server="HushgradAggregator",
                 client="HushgradPrivatize",
+                log_proof=log_proof,
             )
             for policy in policies
         ]

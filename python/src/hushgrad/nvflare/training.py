@@ -97,6 +97,7 @@ class Training:
     def send(self, opened: Opened, task: Shareable) -> None:
         """Put a round into a task."""
         task.set_header(messages.ROUND, opened.round.description)
+        task.set_header(messages.LOG_PROOF, opened.round.log_proof)
         task.set_header(messages.UNIT, self._unit)
         task.set_header(messages.TRAIN, list(opened.model))
         if self._question is not None and opened.question is not None:

@@ -52,7 +52,7 @@ class Client(Party):
         """Return a round, or the newest open one. Open its description under a policy."""
         asked = _arguments.text("round_id", round_id)
         answer = self._retried(lambda left: self._call("GetRound", timeout=left, round_id=asked))
-        return RoundStatus.from_message(answer.status)
+        return RoundStatus.from_message(answer.status, answer.log_proof)
 
     def model(self) -> Model:
         """Return the current model, after a check of its size and SHA-256."""

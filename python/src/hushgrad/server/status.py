@@ -36,6 +36,9 @@ class RoundStatus:
         The operator has asked to close a round with a shuffler, which is to forward its reports.
     opened, ended : datetime or None
         In UTC. Only the operator gets them.
+    log_proof : bytes
+        The proof that the round is in the server's log, for :class:`hushgrad.Round`. It is empty
+        where the server has no log. Only clients get it.
     """
 
     id: str
@@ -45,9 +48,10 @@ class RoundStatus:
     closing: bool
     opened: datetime | None
     ended: datetime | None
+    log_proof: bytes = field(default=b"", repr=False)
 
     @classmethod
-    def from_message(cls, status: Message) -> RoundStatus:
+    def from_message(cls, status: Message, log_proof: bytes = b"") -> RoundStatus:
         """Read what a server sends."""
         state = _STATES.get(status.state)
         if not status.HasField("round") or state in (None, "unspecified"):
@@ -60,6 +64,7 @@ class RoundStatus:
             closing=status.closing,
             opened=_time(status, "opened"),
             ended=_time(status, "ended"),
+            log_proof=log_proof,
         )
 
 
