@@ -1,5 +1,9 @@
 """Rounds that are proved to be in the log of a real server, which a real witness signs."""
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# NVFlare has no complete type hints.
+
 from __future__ import annotations
 
 import hashlib
@@ -85,8 +89,8 @@ def logged(command: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
     key, stranger = made("log.test", "server"), made("stranger.test", "server")
     witness = made("witness.test", "witness")
-    addresses = [free_address() for _ in range(4)]
-    parties = Logged(command, folder, *addresses, key, witness, stranger)
+    clients, operators, shuffles, web = (free_address() for _ in range(4))
+    parties = Logged(*(command, folder, clients, operators, shuffles, web), key, witness, stranger)
     upstream = free_address()
     server = Server(command, folder, parties.clients, parties.operators).start(
         *("--log", str(folder / "log-of-rounds"), "--log-key-file", str(folder / "log.test")),
@@ -104,8 +108,8 @@ def logged(command: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def accept(logged: Logged, description: bytes, proof: bytes, **demands: Any) -> Round:
     """Open a round under a policy that demands the log."""
-    policy = Policy(4.0, **{"log_key": logged.log_key, **demands})
-    return Round(description, policy, log_proof=proof)
+    given: dict[str, Any] = {"log_key": logged.log_key, **demands}
+    return Round(description, Policy(4.0, **given), log_proof=proof)
 
 
 def test_a_client_takes_part_in_rounds_of_the_log_alone(
@@ -142,13 +146,14 @@ def test_a_round_waits_for_its_witness(logged: Logged) -> None:
         Operator.connect(logged.operators) as operator,
         Client.connect(logged.shuffler) as shuffler,
     ):
-        given = {"operator": operator, "shuffler": shuffler, "witnesses": (logged.witness,)}
+        parties = (operator, shuffler)
+        given: dict[str, Any] = {"witnesses": (logged.witness,)}
         with pytest.raises(PolicyRefused, match=r"no signature of witness\.test"):
-            logged.shuffled(**given, patience=0.2).open(new_round(id="late"))
+            logged.shuffled(*parties, **given, patience=0.2).open(new_round(id="late"))
         assert [r.state for r in operator.rounds() if r.id == "late"] == ["aborted"]
         later = threading.Timer(1, logged.sign)
         later.start()
-        opened = logged.shuffled(**given, patience=60).open(new_round(id="signed"))
+        opened = logged.shuffled(*parties, **given, patience=60).open(new_round(id="signed"))
         later.join()
     opened.check_log(logged.log_key, (logged.witness,), opened.log_proof)
 
