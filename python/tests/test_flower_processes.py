@@ -136,9 +136,10 @@ def test_ten_nodes_train_with_two_servers(tmp_path: Path) -> None:
         recipe = recipe.replace(old, new)
     with Processes(tmp_path) as flower:
         flower.start("recipe", "bash", "-eu", "-c", f"{recipe}wait")
-        printed = flower.printed("recipe", "All logs for run ID")
+        printed = flower.printed("recipe", "log serve.example/log: ")
     assert values(printed, "hushgrad.reports") == [10], printed
     assert values(printed, "hushgrad.epsilon-two-servers") == [8]
+    assert "gaussian-shares of 20 coordinates" in printed  # of the log's entry
     (noise,) = values(printed, "hushgrad.std-err")
     (mean,) = re.findall("mean of the weights: ([-0-9.e]+)", printed)
     # The mean of 20 numbers, 6 standard errors: a false alarm in 10^8 runs.
