@@ -68,5 +68,5 @@ func Sway(r fl.Round, m fl.Mechanism, share float64) string {
 		where = "a mean, if both servers are honest,"
 	}
 	far := bounded.Sway() / r.Scale
-	return fmt.Sprintf("liars: %.3g %% of the clients, with reports that they make up, can move %s by up to %.2g times the clip. %.2g %% of the clients together can move it by the whole clip, which is the most that a mean of honest clients can be", 100*share, where, far*share, 100/far)
+	return fmt.Sprintf("liars: %.3g %% of the clients, with reports that they make up, can move %s by up to %.2g times the clip. %.2g %% of the clients together can move it by the whole clip. No mean of honest clients is larger", 100*share, where, far*share, 100/far)
 }
