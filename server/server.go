@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/hushgrad/hushgrad/internal/service"
+	"github.com/hushgrad/hushgrad/internal/translog/site"
 	"github.com/hushgrad/hushgrad/server/internal/endpoint"
 	"github.com/hushgrad/hushgrad/server/internal/gateway"
 	"github.com/hushgrad/hushgrad/server/internal/guard"
@@ -211,7 +212,7 @@ func (s *Server) gateway() (*gateway.Gateway, error) {
 		MessageBytes: s.cfg.MaxMessageBytes, Security: s.cfg.HTTPSecurity, Origins: s.cfg.HTTPOrigins, OHTTPKeys: s.cfg.OHTTPKeys,
 	}
 	if s.log != nil {
-		config.Log = s.log.Handler()
+		config.Log = site.Handler(s.log.Log)
 	}
 	return gateway.New(config)
 }

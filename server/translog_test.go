@@ -34,10 +34,7 @@ func entriesOf(t *testing.T, l server.Log, public string) (entries []translog.En
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := translog.NewReader("log", l.Dir, keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := translog.NewReader(translog.Folder(l.Dir), keys)
 	c, err := r.Checkpoint(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/internal/translog/site"
 )
 
 // loggedKey is a key configuration that has to be in a log.
@@ -52,7 +53,7 @@ func (g *loggedKey) check() error {
 
 // publishedBy asks a gateway for its key configurations.
 func publishedBy(ctx context.Context, gateway string) ([]ohttp.Config, error) {
-	list, err := translog.Fetch(ctx, "--gateway", gateway, strings.TrimPrefix(ohttp.GatewayPath, "/"), ohttp.MaxEncoded)
+	list, err := site.Fetch(ctx, "--gateway", gateway, strings.TrimPrefix(ohttp.GatewayPath, "/"), ohttp.MaxEncoded)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/internal/translog/site"
 )
 
 // logMonitorFlags are the flags of log monitor.
@@ -48,7 +49,7 @@ func (m *logMonitorFlags) validate(*flag.FlagSet) error {
 		return err
 	}
 	for _, url := range m.gateways {
-		if err := translog.CheckURL("--gateway", url); err != nil {
+		if err := site.CheckURL("--gateway", url); err != nil {
 			return err
 		}
 	}

@@ -100,10 +100,7 @@ func TestAKilledServersLogGoesOn(t *testing.T) {
 		if len(rounds) == 0 && len(acknowledged.releases) > 0 {
 			t.Fatalf("life %d: no round is there, after %d were closed", life, len(acknowledged.releases))
 		}
-		reader, err := translog.NewReader("log", folder, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := translog.NewReader(translog.Folder(folder), keys)
 		c, err := reader.Checkpoint(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/progress"
 	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/internal/translog/site"
 )
 
 // logReading are the flags of commands that read a log.
@@ -34,8 +35,8 @@ func (l *logReading) open() (translog.Keys, *translog.Reader, error) {
 	if err != nil {
 		return keys, nil, err
 	}
-	reader, err := translog.NewReader("--log", l.place, keys)
-	return keys, reader, err
+	files, err := site.Open("--log", l.place)
+	return keys, translog.NewReader(files, keys), err
 }
 
 // logVerifyFlags are the flags of log verify.

@@ -19,6 +19,7 @@ import (
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/durable"
 	"github.com/hushgrad/hushgrad/internal/translog"
+	"github.com/hushgrad/hushgrad/internal/translog/site"
 )
 
 // following are the flags of commands that follow a log.
@@ -168,15 +169,16 @@ func (w *logWitnessFlags) run(ctx context.Context, std command.Streams) error {
 	if err != nil {
 		return err
 	}
-	reader, err := translog.NewReader("--log", w.place, witness.Keys)
+	files, err := site.Open("--log", w.place)
 	if err != nil {
 		return err
 	}
-	return w.follow(ctx, std.Err, func() error { return asFailure(w.look(ctx, witness, reader, std.Out)) })
+	reader := translog.NewReader(files, witness.Keys)
+	return w.follow(ctx, std.Err, func() error { return asFailure(w.look(ctx, witness, files, reader, std.Out)) })
 }
 
 // look signs the checkpoint of the log, unless it is signed already.
-func (w *logWitnessFlags) look(ctx context.Context, witness *translog.Witness, reader *translog.Reader, out io.Writer) error {
+func (w *logWitnessFlags) look(ctx context.Context, witness *translog.Witness, files translog.Source, reader *translog.Reader, out io.Writer) error {
 	c, err := reader.Checkpoint(ctx)
 	if err != nil {
 		return err
@@ -204,7 +206,7 @@ func (w *logWitnessFlags) look(ctx context.Context, witness *translog.Witness, r
 	if err := w.keep(ctx, c); err != nil { // before anybody has the signature
 		return err
 	}
-	if err := reader.Send(ctx, signed); err != nil {
+	if err := site.Send(ctx, "--log", files, signed); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "signed %d entries, root %s\n", c.N, translog.Digest(c.Hash))

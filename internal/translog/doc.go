@@ -1,5 +1,5 @@
 // Package translog is a transparency log of what a server did: its rounds, their keys, what was released,
-// and models. Use it to write such a log, to read one from a folder or over HTTP, and to check that a round
+// and models. Use it to write such a log, to read one, from a folder or with package site over HTTP, and to check that a round
 // is in it. Start with [Open] for a server, [NewReader] for a reader and [Keys.Check] for a client.
 //
 // The log is a Merkle tree in the form of C2SP: tlog-tiles with tiles of height 8, tlog-checkpoint,
@@ -25,8 +25,8 @@ const (
 
 	// MaxCheckpointBytes bounds a checkpoint with its signatures.
 	MaxCheckpointBytes = 16 << 10
-	// checkpointPath is where the checkpoint is, below the log's place.
-	checkpointPath = "checkpoint"
+	// CheckpointPath is where the checkpoint is, below the log's place.
+	CheckpointPath = "checkpoint"
 )
 
 // pathOf returns the place of a tile: of hashes, or at level −1 of entries.

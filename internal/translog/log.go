@@ -51,7 +51,7 @@ func Open(dir, key string, witnesses []string) (*Log, error) {
 	if err := durable.MakeDir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	switch _, err := os.Lstat(filepath.Join(dir, checkpointPath)); {
+	switch _, err := os.Lstat(filepath.Join(dir, CheckpointPath)); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := l.begin(); err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
@@ -68,7 +68,7 @@ func Open(dir, key string, witnesses []string) (*Log, error) {
 // begin writes the checkpoint of an empty log.
 func (l *Log) begin() error {
 	if _, err := os.Lstat(filepath.Join(l.dir, "tile")); err == nil {
-		return fl.Invalid(checkpointPath, "no file", "must be beside the tiles: put it back, for a new one would fork the log; a new log needs a new folder and a new key")
+		return fl.Invalid(CheckpointPath, "no file", "must be beside the tiles: put it back, for a new one would fork the log; a new log needs a new folder and a new key")
 	}
 	empty, err := tlog.TreeHash(0, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func (l *Log) begin() error {
 
 // load makes the log what the folder has.
 func (l *Log) load() error {
-	reader := &Reader{keys: l.keys, source: folder(l.dir), known: map[tlog.Tile][]byte{}}
+	reader := NewReader(Folder(l.dir), l.keys)
 	c, err := reader.Checkpoint(context.Background())
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (l *Log) unchanged() error {
 	if l.failed != nil {
 		return l.load()
 	}
-	signed, err := folder(l.dir).read(context.Background(), checkpointPath, MaxCheckpointBytes)
+	signed, err := Folder(l.dir).Read(context.Background(), CheckpointPath, MaxCheckpointBytes)
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (l *Log) sign(tree tlog.Tree) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, err
 	}
-	if err := writeFile(l.dir, checkpointPath, signed); err != nil {
+	if err := writeFile(l.dir, CheckpointPath, signed); err != nil {
 		return Checkpoint{}, err
 	}
 	return l.keys.Open(signed)

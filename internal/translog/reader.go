@@ -13,27 +13,23 @@ import (
 	"github.com/hushgrad/hushgrad/fl"
 )
 
-// Reader reads a log from a folder or over HTTP, and believes nothing that its keys do not vouch for. It
+// Reader reads a log, and believes nothing that its keys do not vouch for. It
 // takes the memory of some tiles. It is not safe for concurrent use.
 type Reader struct {
 	keys   Keys
-	source source
+	source Source
 	known  map[tlog.Tile][]byte // tiles that belong to a checkpoint
 }
 
-// NewReader returns a reader of the log at place, a folder or a URL. name is the parameter's in errors.
-func NewReader(name, place string, keys Keys) (*Reader, error) {
-	s, err := newSource(name, place)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{keys: keys, source: s, known: map[tlog.Tile][]byte{}}, nil
+// NewReader returns a reader of the log whose files a source has.
+func NewReader(s Source, keys Keys) *Reader {
+	return &Reader{keys: keys, source: s, known: map[tlog.Tile][]byte{}}
 }
 
 // Checkpoint reads the newest checkpoint. The error says what is wrong with it, and wraps ErrSignature for
 // one of another log.
 func (r *Reader) Checkpoint(ctx context.Context) (Checkpoint, error) {
-	signed, err := r.source.read(ctx, checkpointPath, MaxCheckpointBytes)
+	signed, err := r.source.Read(ctx, CheckpointPath, MaxCheckpointBytes)
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("checkpoint: %w", err)
 	}
@@ -156,10 +152,10 @@ func splitBundle(data []byte, w int) ([][]byte, error) {
 
 // tile returns a tile, or the full one when a part of it is gone.
 func (r *Reader) tile(ctx context.Context, t tlog.Tile, limit int64) ([]byte, error) {
-	data, err := r.source.read(ctx, pathOf(t), limit)
+	data, err := r.source.Read(ctx, pathOf(t), limit)
 	if errors.Is(err, fs.ErrNotExist) && t.W < perTile {
 		t.W = perTile
-		data, err = r.source.read(ctx, pathOf(t), limit)
+		data, err = r.source.Read(ctx, pathOf(t), limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tile: %w", err)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 
@@ -105,7 +103,7 @@ func (l *Log) publish(c Checkpoint) error {
 	if err := l.unchanged(); err != nil {
 		return err
 	}
-	if err := writeFile(l.dir, checkpointPath, c.Signed); err != nil {
+	if err := writeFile(l.dir, CheckpointPath, c.Signed); err != nil {
 		l.failed = err
 		return err
 	}
@@ -131,53 +129,19 @@ func (l *Log) Witnessed() map[string]int64 {
 	return entries
 }
 
-// CosignPath is where a witness sends what it has signed, below the log's URL.
-const CosignPath = "cosigned"
-
-// Handler answers HTTP below the log's URL with its files. Nothing else in the folder can be read.
-// Whoever sends a checkpoint with a signature of a witness to CosignPath adds it.
-func (l *Log) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		path := r.URL.Path
-		switch {
-		case path == CosignPath && r.Method == http.MethodPost:
-			l.serveCosign(w, r)
-			return
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			http.Error(w, fl.Invalid("method", r.Method, "must be GET").Error(), http.StatusMethodNotAllowed)
-			return
-		case path == checkpointPath:
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.Header().Set("Cache-Control", "no-cache")
-		default:
-			if t, err := parsePath(path); err != nil || !l.covers(t) {
-				http.NotFound(w, r)
-				return
-			}
-			w.Header().Set("Content-Type", "application/octet-stream")
-			w.Header().Set("Cache-Control", "public, max-age=604800, immutable")
+// File returns the place on the disk of the file at a path below the log's place. ok is false for everything else in the
+// folder. A tile that has grown since is not there any more.
+func (l *Log) File(path string) (file string, ok bool) {
+	if path != CheckpointPath {
+		if t, err := parsePath(path); err != nil || !l.covers(t) {
+			return "", false
 		}
-		http.ServeFile(w, r, filepath.Join(l.dir, filepath.FromSlash(path)))
-	})
+	}
+	return filepath.Join(l.dir, filepath.FromSlash(path)), true
 }
 
 // covers reports whether the entries below a tile are all in the log: what a killed process left beyond them
 // is written anew.
 func (l *Log) covers(t tlog.Tile) bool {
 	return t.L < 5 && t.N*perTile+int64(t.W) <= l.Size()>>(height*max(t.L, 0))
-}
-
-// serveCosign takes the checkpoint in a request.
-func (l *Log) serveCosign(w http.ResponseWriter, r *http.Request) {
-	signed, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxCheckpointBytes))
-	if err == nil {
-		err = l.Cosign(signed)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
