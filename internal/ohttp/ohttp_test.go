@@ -198,7 +198,7 @@ func TestConfigurationsAreRead(t *testing.T) {
 	if got, err := ParseEncoded(append([]byte{0, 3, 7, 0, 0x10}, written...)); err != nil || len(got) != 2 {
 		t.Errorf("with another algorithm: %v, %v, want two", got, err)
 	}
-	for name, list := range map[string][]byte{"cut": written[:len(written)-1], "a byte": {0}, "too long": make([]byte, MaxEncoded+1)} {
+	for name, list := range map[string][]byte{"cut": written[:len(written)-1], "a byte": {0}, "too long": make([]byte, MaxEncoded+2)} {
 		if got, err := ParseEncoded(list); err == nil {
 			t.Errorf("%s: %v", name, got)
 		}

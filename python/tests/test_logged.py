@@ -63,7 +63,7 @@ class Logged:
         """Return where sealed reports go."""
         return Shuffled(operator, shuffler, NAME, log_key=self.log_key, **more)
 
-    def settings(self, prefix: str, fingerprint: str) -> dict[str, Any]:
+    def settings(self, fingerprint: str) -> dict[str, Any]:
         """Return the settings of a node that demands the log and the witness."""
         given = {
             "max-epsilon": 4.0,
@@ -73,7 +73,7 @@ class Logged:
             "log-key": self.log_key,
             "witnesses": self.witness,
         }
-        return {prefix + name: value for name, value in given.items()}
+        return {f"hushgrad-{name}": value for name, value in given.items()}
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +151,13 @@ def test_a_round_waits_for_its_witness(logged: Logged) -> None:
         with pytest.raises(PolicyRefused, match=r"no signature of witness\.test"):
             logged.shuffled(*parties, **given, patience=0.2).open(new_round(id="late"))
         assert [r.state for r in operator.rounds() if r.id == "late"] == ["aborted"]
+        other = Shuffled(*parties, NAME, log_key=logged.stranger, **given)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.delattr("time.sleep")  # nothing is waited for
+            with pytest.raises(PolicyRefused, match="not signed by this key"):
+                other.open(new_round(id="another-log"))
+        with pytest.raises(InvalidParameter, match="witnesses"):
+            Shuffled(*parties, NAME, **given)
         later = threading.Timer(1, logged.sign)
         later.start()
         opened = logged.shuffled(*parties, **given, patience=60).open(new_round(id="signed"))
@@ -184,7 +191,7 @@ def test_nodes_of_flower_demand_the_log(logged: Logged, monkeypatch: pytest.Monk
         message = next(iter(strategy.configure_train(1, model(), ConfigRecord(), Nodes())))
         later.join()
         fingerprint = _fingerprint(operator)
-    node = context(**logged.settings("hushgrad-", fingerprint))
+    node = context(**logged.settings(fingerprint))
     assert not HushgradMod()(message, node, trained).has_error()
     del message.content.config_records["hushgrad"]["log_proof"]
     assert "in the log" in reason(HushgradMod()(message, node, never))
@@ -192,26 +199,42 @@ def test_nodes_of_flower_demand_the_log(logged: Logged, monkeypatch: pytest.Monk
 
 def test_sites_of_nvflare_demand_the_log(logged: Logged) -> None:
     pytest.importorskip("nvflare")
+    from nvflare.apis.dxo import DXO, DataKind, MetaKey
     from nvflare.apis.event_type import EventType
     from nvflare.apis.fl_context import FLContext
-    from nvflare_site import Site, model, params, result, send
+    from nvflare_site import Site, model, params, send
 
+    from hushgrad.evaluation import Metrics, ask
     from hushgrad.nvflare import HushgradAggregator
     from hushgrad.nvflare import messages as m
 
     where = {"operator": logged.operators, "shuffler": logged.shuffler, "name": NAME}
     log = {"log_key": logged.log_key, "witnesses": [logged.witness], "patience": 60}
-    aggregator = HushgradAggregator(4, 2, 2, "coco", {"sparsity": 2}, shuffled={**where, **log})
-    later = threading.Timer(1, logged.sign)
-    later.start()
+    question = ask(Metrics({"accuracy": (0, 1)}), clients=10, budget=4, force=True)
+    aggregator = HushgradAggregator(
+        *(4, 2, 2, "coco", {"sparsity": 2}), shuffled={**where, **log}, evaluation=question
+    )
+    signing = [threading.Timer(seconds, logged.sign) for seconds in (1, 2, 3)]  # of both rounds
+    for each in signing:
+        each.start()
     sent = send(aggregator)
-    later.join()
+    for each in signing:
+        each.join()
     with Operator.connect(logged.operators) as operator:
-        scope = logged.settings("hushgrad-", _fingerprint(operator))
-    assert m.REPORT in params(Site(scope=scope, own=True).answer(sent, result(model(1))))
+        scope = logged.settings(_fingerprint(operator))
+    about = {MetaKey.INITIAL_METRICS: {"accuracy": 0.75}}
+
+    def answered() -> dict[str, Any]:
+        trained = DXO(DataKind.WEIGHTS, data=model(1), meta=about).to_shareable()
+        return params(Site(scope=scope, own=True).answer(sent, trained))
+
+    assert {m.REPORT, m.ANSWER} <= answered().keys()
     sent.set_header(m.LOG_PROOF, None)
-    refused = params(Site(scope=scope, own=True).answer(sent, result(model(1))))[m.REFUSED]
-    assert "log_proof: must be there" in refused
+    asked: dict[str, Any] = sent.get_header(m.QUESTION) or {}
+    sent.set_header(m.QUESTION, {**asked, "log_proof": None})
+    refused = answered()
+    assert "log_proof: must be there" in refused[m.REFUSED]
+    assert "log_proof: must be there" in refused[m.UNANSWERED]
     aggregator.handle_event(EventType.END_RUN, FLContext())
 
 

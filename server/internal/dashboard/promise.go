@@ -46,7 +46,7 @@ type Together struct {
 
 // Fewer is what reports in fewer rounds promise, whichever rounds these are.
 type Fewer struct {
-	Reports int    `json:"reports"` // a client has at most so many by the training run's plan; 1 where the run does not say it
+	Reports int    `json:"reports"` // the most of one client by the plan of the training run, and 1 where the run does not say it
 	Planned bool   `json:"planned"` // the run says it
 	Local   Budget `json:"local"`
 }
