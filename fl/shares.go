@@ -78,6 +78,16 @@ type OwnNoised interface {
 	OwnGuarantee() (Guarantee, bool)
 }
 
+// HonestNoised is implemented by a SharedMechanism whose clients may add a part of the noise, so that the servers add less. The servers'
+// noise alone then keeps the mechanism's Guarantee, whatever clients do.
+type HonestNoised interface {
+	SharedMechanism
+	// HonestGuarantee is what holds against either server, in the place of Guarantee, in every round in which at least the given number of
+	// counted reports are of honest clients, the protected client's among them. An honest client runs the mechanism and tells nobody its
+	// noise. It is false in a round whose clients add no part.
+	HonestGuarantee() (g Guarantee, reports int, ok bool)
+}
+
 // ShareAggregator sums the shares that one server holds. It is not safe for concurrent use:
 // give every goroutine its own and Merge them.
 type ShareAggregator interface {

@@ -48,6 +48,15 @@ const (
 // either server. The noises add up: the sum of n reports has two servers' and n clients'. See fl.OwnNoised.
 const ParamOwnEpsilon = gaussian.ParamOwnEpsilon
 
+// ParamHonestEpsilon and ParamHonestReports are the names of SharesName's parameters that have clients add a part of the noise. The
+// servers' noise keeps Round.Epsilon against either server, whatever clients do. ParamHonestEpsilon, which is smaller, holds against either
+// server if at least ParamHonestReports of the reports that are counted are of honest clients: an integer from 1 to Round.MinReports. A sum of n reports has
+// less noise than one for ParamHonestEpsilon by the servers alone. See fl.HonestNoised.
+const (
+	ParamHonestEpsilon = gaussian.ParamHonestEpsilon
+	ParamHonestReports = gaussian.ParamHonestReports
+)
+
 // Values of ParamSelect.
 const (
 	selectAll       = "all"

@@ -2,7 +2,7 @@
 // servers, where no server is trusted alone and local noise is too much: with 50 to 5000 clients. Use "gaussian-site" for few clients
 // with many records each. Start with [SharesName] and fl.SharedMechanism, or with [SiteName] and fl.RecordMechanism, in a Round.
 //
-// Sums by two servers have the error of one trusted server up to a factor √2.
+// Sums by two servers have the error of one trusted server up to a factor √2, and of 1.15 where nine clients of ten are honest (see Honest clients).
 //
 // A client sends two additive shares of its gradient to two servers. Each server adds the shares, and
 // adds the whole noise to its sum, once, before the sum leaves it.
@@ -54,6 +54,28 @@
 // servers together then see what a server of sites sees of one client, so that the sites' proof holds against them. The noise does not depend on
 // gradients, so that the proof about one server stays as it is.
 //
+// # Honest clients
+//
+// The servers' noise hides everybody even if all other clients are in the other server's hands. In a round with the parameters ParamHonestEpsilon,
+// ε_h, and ParamHonestReports, H, it is for Round.Epsilon, which is larger, and clients add what is missing for ε_h: each adds ⌊N(0, σ_c²)⌋ to its X
+// before it shares X, with σ_c² = (σ_h² − σ²)/H for the noise σ_h of Theorem 8 for (ε_h, δ). So the promise for Round.Epsilon stays as it is. If H or
+// more of the counted reports are of honest clients, the protected client's among them, what the honest server shows has the Gaussian mechanism's
+// curve at the noise multiplier √(σ² + H·σ_c²)/Δ. HonestGuarantee is that promise. Whether a server counts H such reports is nothing that this
+// package can see: it depends on who can take part.
+//
+// The proof. The shares that the other server gets do not depend on the noises, so that they are independent of which reports are counted. The honest
+// server shows known terms and Z = ⌊N₀⌋ + ⌊N₁⌋ + … + ⌊N_H⌋ beside ΣX, N₀ its own noise. Let T_i = N₀ + … + N_i, and U_i = N_i − ⌊N_i⌋. As ⌊a⌋ + n =
+// ⌊a + n⌋ for whole n,
+//
+//	⌊T_(i−1) − U_1 − … − U_(i−1)⌋ + ⌊N_i⌋ = ⌊T_i − U_1 − … − U_i⌋,
+//
+// so that Z is a function of T_H and of the U. Given T_i, N_i is normal, of variance r_i² = σ_c²·V/(σ_c² + V) for the variance V ≥ σ² of T_(i−1). So
+// U_i is uniform on [0, 1) given T_i, up to a total variation of Σ_(h≥1) exp(−2π²h²·r_i²) by Poisson's summation formula. N_i, T_(i−1) and the
+// earlier U are independent, up to the distances of the earlier steps. Therefore, up to H times that distance at r_1, Z is ⌊T_H − U_1 − … − U_H⌋ for
+// uniform U that are independent of T_H: a function of a normal variable of variance σ² + H·σ_c² and of numbers that have nothing to do with a
+// gradient. Noise of further honest clients is such a number, too. K is 16·√d', doubled until r_1 ≥ 2. Each step then costs less than 2^−113 a
+// coordinate, and the 2^−20·δ below pay for it, and for H + 1 times t.
+//
 // # Proofs
 //
 // In a round with the parameter ParamProof, X has K = ⌈2/3·√d'⌉ units and integers in [−2, 2]: a rotated coordinate of a gradient of norm C
@@ -102,7 +124,7 @@
 //
 // # Error
 //
-// A coordinate of the sum has the noise of both servers, 2σ², and of the clients where they add their own, and 1/12 for each rounding down, and at most 1/4 for each
+// A coordinate of the sum has the noise of both servers, 2σ², and of the clients where they add noise, and 1/12 for each rounding down, and at most 1/4 for each
 // vector's rounding. The estimate is unbiased for the mean of clipped gradients, up to what the repeated rounding
 // changes: less than .1 % of a gradient. With proofs the range cuts what a normal variable has beyond three standard
 // deviations: about .3 % of a gradient as long as the clip, .6 % at d' = 64.

@@ -16,6 +16,7 @@ type mechanism struct {
 var (
 	_ fl.SharedMechanism = (*mechanism)(nil)
 	_ fl.OwnNoised       = (*mechanism)(nil)
+	_ fl.HonestNoised    = (*mechanism)(nil)
 	_ fl.RecordMechanism = (*mechanism)(nil)
 	_ fl.ReportSizer     = (*mechanism)(nil)
 )
@@ -24,7 +25,7 @@ var (
 const bothNoises = 2
 
 func newMechanism(r fl.Round) (*mechanism, error) {
-	v, err := newVectors(r, fine, ParamProof, ParamOwnEpsilon)
+	v, err := newVectors(r, fine, shareParams...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,28 +53,41 @@ func (m *mechanism) EncodeShares(first, second []byte, grad []float64, rng *rand
 	return first, second, nil
 }
 
-// split appends the two shares of a vector, the sum of a number of records, to which it adds the client's own noise.
+// split appends the two shares of a vector, the sum of a number of records, to which it adds the client's noise.
 func (m *mechanism) split(first, second []byte, x []int64, records int64, rng *rand.Rand) ([]byte, []byte) {
 	if m.records > 0 {
 		first = binary.LittleEndian.AppendUint32(first, uint32(records))
 		second = binary.LittleEndian.AppendUint32(second, uint32(records))
 	}
-	m.own.add(x, rng)
+	m.added.add(x, rng)
 	return m.sharing.split(first, second, x, rng)
 }
 
 // Guarantee implements fl.Mechanism. It holds against either server, whatever that server and the other clients do, as long
 // as the other server is honest. It does not hold against a party that reads both shares.
 func (m *mechanism) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.noise)}
+	return fl.Guarantee{Trust: fl.TwoServers, Epsilon: m.round.Epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.noise.sigma)}
 }
 
 // OwnGuarantee implements fl.OwnNoised.
 func (m *mechanism) OwnGuarantee() (fl.Guarantee, bool) {
-	if m.own == nil {
+	if m.added == nil || m.added.honest > 0 {
 		return fl.Guarantee{}, false
 	}
-	return fl.Guarantee{Trust: fl.Local, Epsilon: m.own.epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.own.noise)}, true
+	return m.addedGuarantee(fl.Local), true
+}
+
+// HonestGuarantee implements fl.HonestNoised.
+func (m *mechanism) HonestGuarantee() (g fl.Guarantee, reports int, ok bool) {
+	if m.added == nil || m.added.honest == 0 {
+		return fl.Guarantee{}, 0, false
+	}
+	return m.addedGuarantee(fl.TwoServers), int(m.added.honest), true
+}
+
+// addedGuarantee is what the clients' noise promises, with the servers' where the trust is TwoServers.
+func (m *mechanism) addedGuarantee(trust fl.Trust) fl.Guarantee {
+	return fl.Guarantee{Trust: trust, Epsilon: m.added.epsilon, Delta: m.round.Delta, Relation: m.round.Relation, Sigma: m.multiplier(m.added.sigma)}
 }
 
 // ReportBytes implements fl.ReportSizer, for both shares together.

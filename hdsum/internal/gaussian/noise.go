@@ -26,13 +26,17 @@ func newNoise(r fl.Round, dim int, sensitivity float64) (n noise, err error) {
 	if n.sigma, err = rounded.Sigma(r.Epsilon, r.Delta*(1-cut), sensitivity); err != nil {
 		return n, err
 	}
-	n.parts = int64(rounded.WideDeviation * (1 - 0x1p-45) / n.sigma)
-	if n.parts < leastParts {
+	if n.sigma > rounded.WideDeviation/leastParts {
 		return n, fl.Invalid("epsilon", r.Epsilon, "must be larger: the noise on %d coordinates, σ = %.3g, must be at most %.3g", dim, n.sigma, rounded.WideDeviation/leastParts)
 	}
-	n.sigma = rounded.WideDeviation / float64(n.parts)
-	n.wide, err = rounded.New()
-	return n, err
+	return newNoiseOf(n.sigma)
+}
+
+// newNoiseOf returns noise of a standard deviation of at least sigma, at most rounded.WideDeviation/leastParts.
+func newNoiseOf(sigma float64) (noise, error) {
+	wide, err := rounded.New()
+	parts := int64(rounded.WideDeviation * (1 - 0x1p-45) / sigma)
+	return noise{wide: wide, parts: parts, sigma: rounded.WideDeviation / float64(parts)}, err
 }
 
 // leastParts keeps σ within 2 % of the calibrated one.

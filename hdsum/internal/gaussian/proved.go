@@ -31,7 +31,7 @@ func newProved(r fl.Round) (*proved, error) {
 	case r.Dim > maxProved:
 		return nil, fl.Invalid("dim", r.Dim, "must be at most %d with %s: shares would be too long", maxProved, ParamProof)
 	}
-	v, err := newVectors(r, provedGrid, ParamProof, ParamOwnEpsilon)
+	v, err := newVectors(r, provedGrid, shareParams...)
 	if err != nil {
 		return nil, err
 	}

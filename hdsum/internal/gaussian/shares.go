@@ -45,7 +45,7 @@ type vectors struct {
 	records  int64 // the most of all clients, or 0 where reports are about clients
 	integers *integers
 	noise    noise
-	own      *own // nil where clients add none
+	added    *added // nil where clients add none
 }
 
 // newVectors returns the vectors of a round, on a grid. params are parameters that the
@@ -61,22 +61,26 @@ func newVectors(r fl.Round, g grid, params ...string) (v *vectors, err error) {
 	if v.round, err = count.NewRound(r); err != nil {
 		return nil, err
 	}
-	if v.integers, err = newIntegers(r, g); err != nil {
-		return nil, err
+	for {
+		if v.integers, err = newIntegers(r, g); err != nil {
+			return nil, err
+		}
+		if v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation)); err != nil {
+			return nil, err
+		}
+		if v.added, err = newAdded(r, v.integers, v.noise); err != nil || v.added == nil || v.added.smooth(v.noise) {
+			return v, err
+		}
+		g.fineness *= 2 // more units, until a client's noise has enough of them
 	}
-	if v.own, err = newOwn(r, v.integers); err != nil {
-		return nil, err
-	}
-	v.noise, err = newNoise(r, v.padded(), v.integers.sensitivity(r.Relation))
-	return v, err
 }
 
 // padded is d', the number of rotated coordinates.
 func (v *vectors) padded() int { return v.integers.rotation.PaddedDim() }
 
-// multiplier is the noise multiplier of a guarantee.
-func (v *vectors) multiplier(n noise) float64 {
-	return n.sigma / v.integers.sensitivity(v.round.Relation) * (1 - 0x1p-48)
+// multiplier is the noise multiplier of a guarantee, for a standard deviation in units.
+func (v *vectors) multiplier(sigma float64) float64 {
+	return sigma / v.integers.sensitivity(v.round.Relation) * (1 - 0x1p-48)
 }
 
 // reports is the most reports that are decoded. A round may get more than its target when it closes with batches
@@ -98,19 +102,19 @@ func (v *vectors) ring(noises int64) (ring, error) {
 	return newRing(v.padded(), v.largest(v.capacity(), noises))
 }
 
-// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of noises, with the own noise of all
+// largest bounds the absolute value of every coordinate of the sum of a number of honest vectors and of noises, with the noise of all
 // clients, except with probability 2^−40.
 func (v *vectors) largest(vectors, noises int64) float64 {
 	dim := v.padded()
 	each := rotation.Bound(v.integers.units/math.Sqrt(float64(dim)), dim, int(vectors), 0x1p-40)
-	_, own, _ := v.own.of(v.reports())
+	_, own, _ := v.added.of(v.reports())
 	return float64(vectors)*(math.Ceil(each)+1) + math.Ceil(12*math.Sqrt(float64(noises))*v.noise.sigma) + float64(noises) + own
 }
 
 // standardError is the standard error of a coordinate of the mean of n vectors in a number of reports, with noises: each noise was
 // rounded down, and every vector's rounding has a variance of at most 1/4.
 func (v *vectors) standardError(n, reports, noises int64) float64 {
-	own, _, _ := v.own.of(reports)
+	own, _, _ := v.added.of(reports)
 	return v.integers.deviation(float64(noises)*v.noise.variance()+own+float64(n)/4) / float64(n)
 }
 
@@ -129,7 +133,7 @@ func (v *vectors) estimate(s sum, reports, records, noises int64, g fl.Guarantee
 	if most := v.capacity(); n > most {
 		return nil, fl.Invalid(fl.ParamRecords, n, "must be at most %d", most)
 	}
-	_, _, down := v.own.of(reports)
+	_, _, down := v.added.of(reports)
 	down += float64(noises) / 2 // each was rounded down, by ½ on average
 	values := s.values()
 	for i := range values {

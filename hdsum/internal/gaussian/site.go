@@ -64,7 +64,7 @@ func (s *site) report(dst []byte, x []int64, records int64, rng *rand.Rand) []by
 
 // Guarantee implements fl.Mechanism. It holds against everybody who sees the report.
 func (s *site) Guarantee() fl.Guarantee {
-	return fl.Guarantee{Trust: fl.Local, Epsilon: s.round.Epsilon, Delta: s.round.Delta, Relation: s.round.Relation, Sigma: s.multiplier(s.noise)}
+	return fl.Guarantee{Trust: fl.Local, Epsilon: s.round.Epsilon, Delta: s.round.Delta, Relation: s.round.Relation, Sigma: s.multiplier(s.noise.sigma)}
 }
 
 // ReportBytes implements fl.ReportSizer.

@@ -57,11 +57,17 @@ func TestOwnNoisePromisesWhatASiteDoes(t *testing.T) {
 	}
 }
 
-// Both shares together are the rounded gradient and the whole noise of a site: 64 coordinates of 400 reports of the zero vector, in 20
-// cells of a probability of 1/20 each.
-func TestBothServersTogetherSeeTheOwnNoise(t *testing.T) {
-	m := open(t, ownRound(64))
-	law := distuv.Normal{Sigma: m.own.sigma}
+// Both shares together are the rounded gradient and the client's noise: the whole noise of a site, or a part of the servers'. 64 coordinates of
+// 400 reports of the zero vector, in 20 cells of a probability of 1/20 each.
+func TestBothServersTogetherSeeTheClientsNoise(t *testing.T) {
+	for name, r := range map[string]fl.Round{"own": ownRound(64), "honest": honestRound(64, 30)} {
+		requireClientsNoise(t, name, open(t, r))
+	}
+}
+
+func requireClientsNoise(t *testing.T, name string, m *mechanism) {
+	t.Helper()
+	law := distuv.Normal{Sigma: m.added.noise.sigma}
 	counts, expected, rng := make([]float64, 20), make([]float64, 20), newRand(22)
 	const reports = 400
 	for i := range expected {
@@ -78,7 +84,7 @@ func TestBothServersTogetherSeeTheOwnNoise(t *testing.T) {
 			counts[min(19, int(20*law.CDF(v+0.5)))]++
 		}
 	}
-	requireCounts(t, "noise", counts, expected)
+	requireCounts(t, name, counts, expected)
 }
 
 // Three clients with 5, 1 and 30 records, each with its own noise, and both servers' noise: the mean is over 36 records, and the stated error is
@@ -100,7 +106,7 @@ func TestOwnNoiseIsInTheError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stated := m.integers.deviation((2*m.noise.variance() + 3*m.own.variance() + 36./4) / 36 / 36)
+	stated := m.integers.deviation((2*m.noise.variance() + 3*m.added.variance() + 36./4) / 36 / 36)
 	for j, v := range e.Mean().Value {
 		if se := e.Mean().StdErr[j]; !(math.Abs(v-want[j]) <= 6*se) || math.Abs(se/stated-1) > 1e-9 {
 			t.Errorf("coordinate %d: %g ± %g, want %g ± %g", j, v, se, want[j], stated)
@@ -109,7 +115,7 @@ func TestOwnNoiseIsInTheError(t *testing.T) {
 	if got := m.StandardError(36, 3); math.Abs(got/stated-1) > 1e-9 {
 		t.Errorf("planned error %g, want %g", got, stated)
 	}
-	if least := 12 * (math.Sqrt2*m.noise.sigma + math.Sqrt(float64(m.reports()))*m.own.sigma); m.largest(40, bothNoises) < least {
+	if least := 12 * (math.Sqrt2*m.noise.sigma + math.Sqrt(float64(m.reports()))*m.added.noise.sigma); m.largest(40, bothNoises) < least {
 		t.Errorf("room for %g, want %g for the noise alone", m.largest(40, bothNoises), least)
 	}
 }
