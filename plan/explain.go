@@ -45,6 +45,11 @@ func (run *Run) Remarks() (remarks []string) {
 		}
 		remarks = append(remarks, fmt.Sprintf("privacy: %s. Every central ε of %s is against either server alone, whatever that server does", local, run.Mechanism))
 	}
+	if noised, ok := run.Opened.(fl.HonestNoised); ok {
+		if _, reports, ok := noised.HonestGuarantee(); ok {
+			remarks = append(remarks, fmt.Sprintf("noise: clients add a part of it, and the servers the rest. A smaller central ε holds if %d of the %d reports of each round are of honest clients", reports, run.Cohort))
+		}
+	}
 	if remark := run.sway(); remark != "" {
 		remarks = append(remarks, remark)
 	}

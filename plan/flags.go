@@ -25,8 +25,10 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 	f.Float64Var(&q.MaxEpsilon, "max-epsilon", 0, "largest ε of one report that may be planned; 0: only --budget limits it")
 	command.OneOf(f, (*string)(&q.Trust), "trust", "", trusts(), "whom the clients trust: nobody, own-site, shuffler or two-servers; empty: what the mechanism needs, and otherwise own-site where clients are sites with records, and nobody where not")
 	command.OneOf(f, &q.Proof, "proof", "", []string{hdsum.ProofPrio3}, "prio3: with --trust two-servers, each client proves that its gradient is short; empty: no proof")
-	f.Float64Var(&q.Budget, "budget", 0, "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, local at --delta with own-site, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody and 1 otherwise")
+	f.Float64Var(&q.Budget, "budget", 0, "ε of everything that a client sends in the run, after which it ends: local with --trust nobody, local at --delta with own-site, otherwise central at --delta; 0: none, or where --epsilon is not given either 4 with --trust nobody, twice --honest-budget, and 1 otherwise")
 	f.Float64Var(&q.OwnBudget, "own-budget", 0, "with --trust two-servers, ε of everything that a client sends in the run against both servers together, at --delta: each client adds noise for it; 0: no such promise")
+	f.Float64Var(&q.HonestBudget, "honest-budget", 0, "with --trust two-servers, ε of everything that a client sends in the run against either server if the share --honest of each round's clients is honest, at --delta: each client adds a part of the noise, and --budget, which is larger, holds without honest clients; 0: clients add none")
+	f.Float64Var(&q.Honest, "honest", 0, "share of honest clients that --honest-budget counts on; 0: 0.9")
 	f.Float64Var(&q.Delta, "delta", 1e-6, "δ at which ε is stated, but for a local ε with --trust nobody")
 	f.IntVar(&q.Clients, "clients", 60000, "number of clients, which take part in turn")
 	f.IntVar(&q.Cohort, "cohort", 0, "clients of a round; 0: planned")
@@ -40,6 +42,7 @@ func Flags(f *flag.FlagSet) (q *Request, check func() error) {
 		if err := command.Unused(f, "with --mechanism "+q.Mechanism+", which ignores it", ignored[q.Mechanism]...); err != nil {
 			return err
 		}
+		q.withoutHonest()
 		return OfFlag(f, q.validate())
 	}
 }

@@ -27,8 +27,13 @@ type Promise struct {
 	Central *float64 `json:"epsilon_central"`
 	// TwoServers says that Central holds against either of two servers instead, and against
 	// everybody who sees what they release together. See fl.TwoServers.
-	TwoServers bool    `json:"against_either_server,omitempty"`
-	Delta      float64 `json:"delta"`
+	TwoServers bool `json:"against_either_server,omitempty"`
+	// Honest is Central, but smaller, if at least HonestReports of the Reports of each round are of honest clients, which add a part of the
+	// noise. nil where clients add none.
+	Honest        *float64 `json:"epsilon_if_honest,omitempty"`
+	HonestReports int      `json:"honest_reports,omitempty"`
+	Reports       int      `json:"-"`
+	Delta         float64  `json:"delta"`
 	// Participations is how often a client takes part, at most.
 	Participations int `json:"participations"`
 	// Seed is the seed of a run that can be repeated, and 0 for any other. A run with a seed
@@ -52,6 +57,9 @@ func (p Promise) String() string {
 			needs = "against either server alone"
 		}
 		parts = append(parts, fmt.Sprintf("central ε = %s %s", above(*p.Central), needs))
+	}
+	if p.Honest != nil {
+		parts = append(parts, fmt.Sprintf("%s if %d of %d clients are honest", above(*p.Honest), p.HonestReports, p.Reports))
 	}
 	if len(parts) == 0 {
 		return "no privacy"
@@ -115,6 +123,11 @@ func (p Promise) Words() (out []Words) {
 		central = append(central, fmt.Sprintf("It is composed over the %d rounds in which a %s takes part.", p.Participations, cmp.Or(p.Unit, Client)))
 	}
 	about("central privacy", append(central, "This assumes "+assumes+".")...)
+	if p.Honest != nil {
+		about("honest clients",
+			fmt.Sprintf("ε = %s, δ = %g, against either server alone, if %d or more of the %d reports of each round are of honest clients", above(*p.Honest), p.Delta, p.HonestReports, p.Reports),
+			fmt.Sprintf("The guess above is then right %s of the time. An honest client adds its part of the noise and tells nobody what it added. Nothing checks that: it depends on who can take part.", rightGuesses(*p.Honest, p.Delta)))
+	}
 	return out
 }
 

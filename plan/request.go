@@ -29,6 +29,10 @@ type Request struct {
 	// OwnBudget is the ε of everything that a client sends in a run with TwoServers, at Delta, against everybody: both servers together
 	// included. Each client adds noise for it, beside the servers' noise for Budget, which is smaller. 0: it adds none.
 	OwnBudget float64
+	// HonestBudget is the ε of everything that a client sends in a run with TwoServers, at Delta, against either server if the share Honest of the reports
+	// of each round is of honest clients: each client adds a part of the noise. Budget is larger, and holds without them. 0: clients
+	// add none. Where it is given, a Budget of 0 is twice as much, and an Honest of 0 is 0.9.
+	HonestBudget, Honest float64
 	// Liars is the share of clients that lie, in [0, 0.5), which the plan counts on: it chooses mechanism, clip and the way to take part for the least
 	// error, of which about the worst that they do together is a part. 0: none. Mechanisms that do not bound what one client does are refused.
 	Liars float64
@@ -142,6 +146,14 @@ func (q Request) validate() error {
 		return fl.Invalid("own budget", q.OwnBudget, "must be 0 with --proof %s: a vector with noise is not short", q.Proof)
 	case !(q.OwnBudget == 0 || q.OwnBudget >= q.Budget && q.OwnBudget <= fl.MaxEpsilon):
 		return fl.Invalid("own budget", q.OwnBudget, "must be 0, or from the budget, %g, to %d: a smaller one needs no second server, as with --trust %s", q.Budget, fl.MaxEpsilon, OwnSite)
+	case q.HonestBudget != 0 && (q.Trust != TwoServers || none):
+		return fl.Invalid("honest budget", q.HonestBudget, "must be 0 with the trust %s and the mechanism %s: clients add a part of the noise with --trust %s", q.Trust, q.Mechanism, TwoServers)
+	case q.HonestBudget != 0 && (q.Proof != "" || q.OwnBudget != 0):
+		return fl.Invalid("honest budget", q.HonestBudget, "must be 0 with --proof and with --own-budget: a vector with noise is not short, and clients add one noise")
+	case !(q.HonestBudget >= 0 && (q.HonestBudget == 0 || q.Budget == 0 || q.HonestBudget < q.Budget)):
+		return fl.Invalid("honest budget", q.HonestBudget, "must be 0, or below the budget, %g, which holds whatever clients do", q.Budget)
+	case !(q.Honest >= 0 && q.Honest <= 1) || q.Honest > 0 && q.HonestBudget == 0:
+		return fl.Invalid("honest", q.Honest, "must be in (0, 1], with --honest-budget")
 	case !(q.Liars >= 0 && q.Liars < 0.5):
 		return fl.Invalid("liars", q.Liars, "must be in [0, 0.5)")
 	case q.Liars > 0 && (q.Trust == OwnSite || q.Mechanism == hdsum.Name || none):

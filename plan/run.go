@@ -117,6 +117,7 @@ func (s *Schedule) putBefore(considered []Alternative) {
 // run is Run for the mechanism with the smallest error.
 func (q Request) run(ctx context.Context) (_ *Run, err error) {
 	q.Trust = cmp.Or(q.Trust, q.defaultTrust())
+	q.withoutHonest()
 	if err := q.validate(); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -178,10 +179,8 @@ func (q Request) run(ctx context.Context) (_ *Run, err error) {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
 		}
-		if q.OwnBudget > 0 {
-			if err := run.addOwn(ctx, q, &r); err != nil {
-				return nil, fmt.Errorf("plan: %w", err)
-			}
+		if err := run.addNoise(ctx, q, &r); err != nil {
+			return nil, fmt.Errorf("plan: %w", err)
 		}
 		if err := run.sumSteps(q, &r); err != nil {
 			return nil, fmt.Errorf("plan: %w", err)
@@ -257,9 +256,24 @@ func (run *Run) sumWithin(ctx context.Context, budget, delta float64, r fl.Round
 	return low, nil
 }
 
-// addOwn has clients add noise of their own, so that the rounds of a client have the ε OwnBudget together by that noise alone.
-func (run *Run) addOwn(ctx context.Context, q Request, r *fl.Round) error {
-	epsilon, err := run.sumWithin(ctx, q.OwnBudget, q.Delta, *r)
+// honestShare is the share of honest clients where none is stated.
+const honestShare = 0.9
+
+// withoutHonest fills in the budget that holds without honest clients, where there is one that holds with them.
+func (q *Request) withoutHonest() {
+	if q.HonestBudget > 0 && q.Epsilon == 0 {
+		q.Budget = cmp.Or(q.Budget, 2*q.HonestBudget)
+	}
+}
+
+// addNoise has clients of two servers add noise, so that all rounds of a client have the ε OwnBudget by the client's noise alone, or the ε HonestBudget
+// by the noises of a server and of the honest clients.
+func (run *Run) addNoise(ctx context.Context, q Request, r *fl.Round) error {
+	budget := cmp.Or(q.OwnBudget, q.HonestBudget)
+	if budget == 0 {
+		return nil
+	}
+	epsilon, err := run.sumWithin(ctx, budget, q.Delta, *r)
 	if err != nil {
 		return err
 	}
@@ -267,7 +281,12 @@ func (run *Run) addOwn(ctx context.Context, q Request, r *fl.Round) error {
 	if params == nil {
 		params = fl.Params{}
 	}
-	params[hdsum.ParamOwnEpsilon] = fl.Real(epsilon)
+	if q.OwnBudget > 0 {
+		params[hdsum.ParamOwnEpsilon] = fl.Real(epsilon)
+	} else {
+		params[hdsum.ParamHonestEpsilon] = fl.Real(epsilon)
+		params[hdsum.ParamHonestReports] = fl.Int(max(1, int(cmp.Or(q.Honest, honestShare)*float64(run.Cohort))))
+	}
 	r.Params = params
 	return nil
 }

@@ -18,7 +18,9 @@ type Spending struct {
 	clients, cohort int
 	delta           float64
 	guarantee       fl.Guarantee
-	own             fl.Guarantee            // of the clients' own noise beside two servers', or zero
+	own             fl.Guarantee // of the clients' own noise beside two servers', or zero
+	honest          fl.Guarantee // of a server's and honest clients' noise together, or zero
+	honestReports   int
 	mechanism       fl.Mechanism            // nil where nothing is composed
 	once            func() (float64, error) // central ε of one participation, at delta
 	loss            *privacy.Distribution   // of one participation; nil before it is needed
@@ -45,6 +47,9 @@ func NewSpending(m fl.Mechanism, clients, cohort int, delta float64) (*Spending,
 	}
 	if noised, ok := m.(fl.OwnNoised); ok {
 		s.own, _ = noised.OwnGuarantee()
+	}
+	if noised, ok := m.(fl.HonestNoised); ok {
+		s.honest, s.honestReports, _ = noised.HonestGuarantee()
 	}
 	amplifier, amplified := m.(fl.Amplifier)
 	menu, tiered := m.(fl.TieredMechanism)
@@ -80,11 +85,18 @@ func (s *Spending) Promise(ctx context.Context, rounds int) (Promise, error) {
 		return Promise{}, fmt.Errorf("plan: %w", err)
 	}
 	if s.own.Sigma > 0 {
-		total, err := s.ownTotal(ctx, p.Participations)
+		total, err := s.gaussianTotal(ctx, s.own, p.Participations)
 		if err != nil {
 			return Promise{}, fmt.Errorf("plan: %w", err)
 		}
 		p.Local, p.LocalTotal, p.LocalDelta = &s.own.Epsilon, &total, s.delta
+	}
+	if s.honest.Sigma > 0 {
+		total, err := s.gaussianTotal(ctx, s.honest, p.Participations)
+		if err != nil {
+			return Promise{}, fmt.Errorf("plan: %w", err)
+		}
+		p.Honest, p.HonestReports, p.Reports = &total, s.honestReports, s.cohort
 	}
 	if s.guarantee.Trust != fl.Local || s.guarantee.Sigma == 0 {
 		p.Central = &epsilon
@@ -107,9 +119,9 @@ func (s *Spending) local(rounds int) (Promise, error) {
 	return p, nil
 }
 
-// ownTotal is the ε of k participations together by the clients' own noise.
-func (s *Spending) ownTotal(ctx context.Context, k int) (float64, error) {
-	all, err := privacy.Compose(ctx, privacy.GaussianReports(s.own.Sigma, k), privacy.Options{})
+// gaussianTotal is the ε of k participations together by Gaussian noise.
+func (s *Spending) gaussianTotal(ctx context.Context, g fl.Guarantee, k int) (float64, error) {
+	all, err := privacy.Compose(ctx, privacy.GaussianReports(g.Sigma, k), privacy.Options{})
 	if err != nil {
 		return 0, err
 	}
@@ -117,8 +129,8 @@ func (s *Spending) ownTotal(ctx context.Context, k int) (float64, error) {
 	if epsilon > fl.MaxEpsilon {
 		epsilon = math.Inf(1) // see privacy.GaussianReports
 	}
-	if k == 1 && s.own.Delta <= s.delta {
-		epsilon = min(epsilon, s.own.Epsilon)
+	if k == 1 && g.Delta <= s.delta {
+		epsilon = min(epsilon, g.Epsilon)
 	}
 	return epsilon, err
 }

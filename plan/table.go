@@ -74,13 +74,14 @@ func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 	if q.Public != nil {
 		q.L1, q.L2 = q.Public.Norms()
 	}
-	q.Budget = cmp.Or(q.Budget, 1)
+	q.Budget = cmp.Or(q.Budget, 2*q.HonestBudget, 1)
 	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
 	if q.Records > 0 {
 		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
 		sites := q
-		sites.Sparsity, sites.Proof, sites.OwnBudget = 0, "", 0 // of other trusts
-		if err := sites.validate(); err != nil {                // before rows say that they are not served
+		sites.Sparsity = 0 // of other trusts
+		sites.withoutTwoServers()
+		if err := sites.validate(); err != nil { // before rows say that they are not served
 			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
@@ -105,6 +106,9 @@ func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 	return out, nil
 }
 
+// withoutTwoServers leaves out what is for two servers alone.
+func (q *Request) withoutTwoServers() { q.Proof, q.OwnBudget, q.HonestBudget, q.Honest = "", 0, 0, 0 }
+
 // planned fills a row from a run.
 func (r *Row) planned(ctx context.Context, q Request) error {
 	if q.Trust = r.Trust; q.Trust != Shuffler && (q.Records == 0 || gaussianFor(q.Trust) == "") {
@@ -114,7 +118,7 @@ func (r *Row) planned(ctx context.Context, q Request) error {
 		q.Sparsity = 0 // of the other trusts' mechanisms
 	}
 	if q.Trust != TwoServers {
-		q.Proof, q.OwnBudget = "", 0
+		q.withoutTwoServers()
 	}
 	run, err := q.Run(ctx)
 	if _, ok := errors.AsType[*fl.ParamError](err); ok {

@@ -116,11 +116,11 @@ func againstEverybody(row map[string]any) (string, error) {
 }
 
 // longNames say what the mechanisms of a table are.
-var longNames = map[string]string{"auto": "planned (`auto`)", "gaussian-shares": "two servers (`gaussian-shares`)", "central": "Gaussian noise of a trusted server", "none": "no privacy"}
+var longNames = map[string]string{"auto": "planned (`auto`)", "gaussian-shares": "two servers (`gaussian-shares`)", "gaussian-shares-honest": "two servers, and nine clients of ten honest (`gaussian-shares`)", "central": "Gaussian noise of a trusted server", "none": "no privacy"}
 
 func accuracyByCentral(in []*experiment.Record) (string, error) {
 	p := newPivot(0.1, 0.25, 0.6, 1, 2, 4)
-	err := byCentral(p, in[0], []string{"auto", "sumdp", "gaussian-shares", "central", "none"})
+	err := byCentral(p, in[0], []string{"auto", "sumdp", "gaussian-shares", "gaussian-shares-honest", "central", "none"})
 	p.besideThePlan(in[0], "")
 	return p.table("central ε", longNames), err
 }

@@ -75,6 +75,12 @@ func (c *contender) described(s setting) (fl.Round, error) {
 // trustedName is the contender that trusts the server.
 const trustedName = "central"
 
+// honestName is the contender of two servers whose clients add a part of the noise: the central ε holds if nine clients of ten are honest, and twice as much without them.
+const honestName = hdsum.SharesName + "-honest"
+
+// honestOf is the share of honest clients of honestName.
+const honestOf = 0.9
+
 var contenders = []contender{
 	{name: baseline.None, role: reference},
 	{name: mechanisms.Auto, role: planned, shrunk: true},
@@ -83,6 +89,7 @@ var contenders = []contender{
 	{name: signsketch.Name, role: ours, shrunk: true},
 	{name: hdsum.Name, role: pooled},
 	{name: hdsum.SharesName, role: pooled},
+	{name: honestName, role: pooled},
 	{name: baseline.Gaussian, role: localBaseline},
 	{name: baseline.Laplace, role: localBaseline, shrunk: true},
 	{name: privunitg.Name, role: localBaseline},
@@ -167,7 +174,7 @@ func (c contender) course(ctx context.Context, s setting) (course, error) {
 	case trustedServer:
 		return c.trusted(s)
 	case pooled:
-		if c.name == hdsum.SharesName {
+		if c.name != hdsum.Name {
 			return c.shared(ctx, s)
 		}
 		return c.summed(ctx, s)
@@ -251,7 +258,7 @@ func (c contender) rounds(ctx context.Context, s setting, participations int, r 
 		return course{}, err
 	}
 	promise, err := spending.Promise(ctx, participations)
-	out.local, out.localDelta, out.central = promise.Local, promise.LocalDelta, promise.Central
+	out.local, out.localDelta, out.central = promise.Local, promise.LocalDelta, cmp.Or(promise.Honest, promise.Central)
 	return out, err
 }
 
@@ -288,10 +295,18 @@ func (c contender) summed(ctx context.Context, s setting) (course, error) {
 // shared is the course of two servers. With Gaussian noise all clients in all rounds have the
 // least noise for an ε.
 func (c contender) shared(ctx context.Context, s setting) (course, error) {
-	run, err := plan.Request{
-		Mechanism: c.name, Dim: s.Dim, Clients: s.Clients, Rounds: s.Rounds, Budget: s.epsilon, Delta: s.Delta,
+	q := plan.Request{
+		Mechanism: hdsum.SharesName, Dim: s.Dim, Clients: s.Clients, Rounds: s.Rounds, Budget: s.epsilon, Delta: s.Delta,
 		Clip: s.L2, L1: s.L1, L2: s.L2,
-	}.Run(ctx)
+	}
+	if c.name == honestName {
+		least, err := s.quorum(s.Rounds)
+		if err != nil {
+			return course{}, err
+		}
+		q.HonestBudget, q.Budget, q.Honest = s.epsilon, 0, honestOf*float64(least)/float64(s.Clients)
+	}
+	run, err := q.Run(ctx)
 	if err != nil && !errors.Is(err, plan.ErrNoise) {
 		return course{}, err
 	}

@@ -67,7 +67,7 @@ const (
 )
 
 // siteMethods are all methods.
-var siteMethods = []string{baseline.None, lifetimeName, shuffledName, hdsum.SiteName, hdsum.SharesName, trustedName, aloneName}
+var siteMethods = []string{baseline.None, lifetimeName, shuffledName, hdsum.SiteName, hdsum.SharesName, honestName, trustedName, aloneName}
 
 // siteRun is one row: a method at a budget.
 type siteRun struct {
@@ -173,14 +173,17 @@ func (s sites) plan(ctx context.Context, env experiment.Env, data *dataset.Data,
 			}
 			runs = append(runs, &siteRun{method: method, holds: holds, budget: budget, task: t, course: c})
 		}
-		for _, mechanism := range []string{hdsum.SiteName, hdsum.SharesName} {
+		for _, mechanism := range []string{hdsum.SiteName, hdsum.SharesName, honestName} {
 			c, err := s.course(ctx, at(budget), mechanism)
 			if err != nil {
 				return nil, fmt.Errorf("%s at ε = %g: %w", mechanism, budget, err)
 			}
 			holds := "everybody outside the site"
-			if mechanism == hdsum.SharesName {
+			switch mechanism {
+			case hdsum.SharesName:
 				holds = "either of two servers"
+			case honestName:
+				holds = "either of two servers, if nine sites of ten are honest"
 			}
 			runs = append(runs, &siteRun{method: mechanism, holds: holds, budget: budget, task: t, course: c})
 		}
@@ -236,7 +239,7 @@ func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
 		Notes: []string{
 			data.Note,
 			"Every record is a picture. Its gradient is clipped by itself, to the norm in the column clip. It takes part in every round, but for reports. budget is the ε of all rounds together at δ, for one record that is replaced. epsilon_round is the (ε, δ) of a round, of which the rounds compose as Gaussian noise.",
-			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
+			"gaussian-site: each site adds the whole noise to its own sum. gaussian-shares: each of two servers adds the whole noise to the sum of all sites. gaussian-shares-honest: sites add a part of the noise, so that the budget holds if nine of ten are honest, and twice the budget without them. central: a trusted server adds it to the sum of all sites, once. alone: one site trains by itself with its own records and the same noise. none: no privacy.",
 			"shuffled-reports and lifetime-reports: a site sends a randomized report for each record, by the mechanism that the planner takes. All rounds' reports of a record together cost it the budget: behind a shuffler at δ, and without one at δ = 0, where a record sends one report in its life. epsilon_round is then the local ε of a report, and bytes_per_report the bytes of one record's report.",
 			"The learning rate follows from the standard error of a coordinate in the first round, noise, in units of the gradient. low and high are Student's 95 % interval of the mean over the repeats. seconds are the seconds of one run on one core.",
 		},
@@ -258,18 +261,18 @@ func (s sites) report(all []*siteRun, data *dataset.Data) *experiment.Result {
 	return r
 }
 
-// close says whether two servers come as close to a trusted server as their noise allows.
+// close says whether two servers come as close to a trusted server as their noise allows, without honest sites and with them.
 func (s sites) close(all []*siteRun) (out []experiment.Verdict) {
 	for _, two := range all {
 		i := slices.IndexFunc(all, func(x *siteRun) bool {
 			return x.method == trustedName && x.budget == two.budget && x.task.features == two.task.features
 		})
-		if two.method != hdsum.SharesName || i < 0 {
+		if two.method != hdsum.SharesName && two.method != honestName || i < 0 {
 			continue
 		}
 		gap := all[i].accuracy().Value - two.accuracy().Value
 		out = append(out, experiment.Verdict{
-			Claim: fmt.Sprintf("two servers are within .005 of a trusted server: %s, ε = %g, %d sites", two.task.features, two.budget, s.sites),
+			Claim: fmt.Sprintf("%s is within .005 of a trusted server: %s, ε = %g, %d sites", two.method, two.task.features, two.budget, s.sites),
 			Holds: gap <= 0.005, Detail: fmt.Sprintf("%.4f below", gap),
 		})
 	}

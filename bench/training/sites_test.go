@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hushgrad/hushgrad/baseline"
 	"github.com/hushgrad/hushgrad/bench/experiment"
 	"github.com/hushgrad/hushgrad/examples/mnist/dataset"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/plan"
 )
 
@@ -24,7 +26,7 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate(); err != nil || len(r.Rows) != 7 || len(r.Verdicts) != 1 {
+	if err := r.Validate(); err != nil || len(r.Rows) != 8 || len(r.Verdicts) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	noise := map[string]float64{}
@@ -34,7 +36,7 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 			t.Errorf("%v", row)
 		}
 	}
-	for method, want := range map[string]float64{"gaussian-site": math.Sqrt(12), "gaussian-shares": math.Sqrt2, "alone": 12} {
+	for method, want := range map[string]float64{"gaussian-site": math.Sqrt(12), "gaussian-shares": math.Sqrt2, honestName: honestFactor(t, r.Rows, 12, 10), "alone": 12} {
 		if got := noise[method] / noise["central"]; !(got > 0.99*want && got < 1.03*want) {
 			t.Errorf("%s has %.3f times a trusted server's noise, want %.3f", method, got, want)
 		}
@@ -64,6 +66,23 @@ func TestSitesHaveTheNoiseOfTheirMethod(t *testing.T) {
 	}
 }
 
+// honestFactor is how many times a trusted server's noise there is where n sites add a part of it, which is for fewer honest ones.
+func honestFactor(t *testing.T, rows []experiment.Row, n, honest float64) float64 {
+	t.Helper()
+	squares := map[string]float64{}
+	for _, row := range rows {
+		if epsilon, ok := row[4].(float64); ok {
+			sigma, err := baseline.GaussianSigma(epsilon, 1e-6, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			squares[row[0].(string)] = sigma * sigma
+		}
+	}
+	server, whole := squares[honestName], squares[hdsum.SharesName]
+	return math.Sqrt((2*server + n/honest*(whole-server)) / whole)
+}
+
 // A network has the weights that --hidden says, on the records that --records says. All methods begin at the same weights and
 // clip to the same norm. The noise of each is a trusted server's times the method's factor, as without hidden units.
 func TestSitesTrainANetwork(t *testing.T) {
@@ -75,7 +94,7 @@ func TestSitesTrainANetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate(); err != nil || len(r.Rows) != 7 || !strings.Contains(strings.Join(r.Notes, " "), "8 hidden units") {
+	if err := r.Validate(); err != nil || len(r.Rows) != 8 || !strings.Contains(strings.Join(r.Notes, " "), "8 hidden units") {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	noise := map[string]float64{}
@@ -92,7 +111,7 @@ func TestSitesTrainANetwork(t *testing.T) {
 			t.Errorf("%v clips to another norm than %v", row, r.Rows[5])
 		}
 	}
-	for method, want := range map[string]float64{"gaussian-site": 2, "gaussian-shares": math.Sqrt2, "alone": 4} {
+	for method, want := range map[string]float64{"gaussian-site": 2, "gaussian-shares": math.Sqrt2, honestName: honestFactor(t, r.Rows, 4, 3), "alone": 4} {
 		if got := noise[method] / noise["central"]; !(got > 0.99*want && got < 1.03*want) {
 			t.Errorf("%s has %.3f times a trusted server's noise, want %.3f", method, got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/mechanisms"
 	"github.com/hushgrad/hushgrad/plan"
 	"github.com/hushgrad/hushgrad/privunit"
@@ -15,10 +16,14 @@ import (
 
 // course is the course of sites that send sums of their records. Its ε is of one round.
 func (s sites) course(ctx context.Context, at setting, mechanism string) (course, error) {
-	run, err := plan.Request{
+	q := plan.Request{
 		Mechanism: mechanism, Dim: at.Dim, Clients: s.sites, Records: at.Clients, Rounds: s.rounds, Budget: at.epsilon, Delta: s.delta,
 		Clip: at.L2, L1: at.L1, L2: at.L2,
-	}.Run(ctx)
+	}
+	if mechanism == honestName {
+		q.Mechanism, q.HonestBudget, q.Honest, q.Budget = hdsum.SharesName, at.epsilon, honestOf, 0
+	}
+	run, err := q.Run(ctx)
 	if err != nil {
 		return course{}, err
 	}

@@ -111,7 +111,9 @@ def test_the_text_of_an_error_stays_at_the_node(
         assert "record 17" in caplog.text
 
 
-@pytest.mark.parametrize("own", [{}, {"own_epsilon": 8.0}])
+@pytest.mark.parametrize(
+    "own", [{}, {"own_epsilon": 8.0}, {"honest_epsilon": 0.5, "honest_reports": 2}]
+)
 def test_rounds_of_two_servers_need_a_ledger(tmp_path: Path, own: dict[str, float]) -> None:
     message, app, refused = described(two_servers(dim=7, **own)), HushgradMod(), ""
     for _ in range(20):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +349,20 @@ def test_own_noise_is_planned() -> None:
     assert run.promise.epsilon_local_total == pytest.approx(8, rel=1e-3)
     with pytest.raises(InvalidParameter, match="own budget"):
         plan(dim=20, clients=100, l1=4, l2=1, trust="nobody", own_budget=8, rounds=2, budget=1)
+
+
+def test_honest_noise_is_planned() -> None:
+    task = partial(plan, dim=20, clients=100, l1=4.0, l2=1.0, rounds=2)
+    run = task(trust="two-servers", honest_budget=1.0)
+    assert run.promise.epsilon_central == pytest.approx(2, rel=1e-3)
+    assert run.promise.epsilon_if_honest == pytest.approx(1, rel=1e-3)
+    assert run.promise.honest_reports == 90
+    half = task(trust="two-servers", honest_budget=1.0, honest=0.5, budget=4.0)
+    assert half.promise.honest_reports == 50
+    bare = task(trust="two-servers", budget=1.0)
+    assert (bare.promise.epsilon_if_honest, bare.promise.honest_reports) == (None, 0)
+    with pytest.raises(InvalidParameter, match="honest budget"):
+        task(trust="nobody", honest_budget=1.0)
 
 
 def test_public_gradients_have_the_dimension() -> None:

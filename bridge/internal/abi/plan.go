@@ -20,13 +20,15 @@ type promise struct {
 	LocalTotal     *number   `json:"epsilon_local_total"`
 	LocalDelta     number    `json:"delta_local"`
 	Central        *number   `json:"epsilon_central"`
+	Honest         *number   `json:"epsilon_if_honest"`
+	HonestReports  int       `json:"honest_reports"`
 	Delta          number    `json:"delta"`
 	Participations int       `json:"participations"`
 	Unit           plan.Unit `json:"unit"`
 }
 
 func promiseOf(p plan.Promise) promise {
-	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), number(p.Delta), p.Participations, p.Unit}
+	return promise{(*number)(p.Local), (*number)(p.LocalTotal), number(p.LocalDelta), (*number)(p.Central), (*number)(p.Honest), p.HonestReports, number(p.Delta), p.Participations, p.Unit}
 }
 
 // accountArgs are the arguments of account.
@@ -90,6 +92,8 @@ type planArgs struct {
 	Records      int    `json:"records"`
 	Proof        string `json:"proof"`
 	OwnBudget    number `json:"own_budget"`
+	HonestBudget number `json:"honest_budget"`
+	Honest       number `json:"honest"`
 	Cohort       int    `json:"cohort"`
 	Rounds       int    `json:"rounds"`
 	Epsilon      number `json:"epsilon"`
@@ -155,7 +159,8 @@ func (a planArgs) rows(payload []byte) ([][]float64, error) {
 // request returns the request that the arguments make.
 func (a planArgs) request(payload []byte) (q plan.Request, err error) {
 	q = plan.Request{
-		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Records: a.Records, Proof: a.Proof, OwnBudget: float64(a.OwnBudget), Cohort: a.Cohort, Rounds: a.Rounds,
+		Mechanism: a.Mechanism, Trust: plan.Trust(a.Trust), Dim: a.Dim, Clients: a.Clients, Records: a.Records, Proof: a.Proof, OwnBudget: float64(a.OwnBudget),
+		HonestBudget: float64(a.HonestBudget), Honest: float64(a.Honest), Cohort: a.Cohort, Rounds: a.Rounds,
 		Epsilon: float64(a.Epsilon), MaxEpsilon: float64(a.MaxEpsilon), Budget: float64(a.Budget), Delta: float64(a.Delta), Sparsity: a.Sparsity,
 		Clip: float64(a.Clip), LearningRate: float64(a.LearningRate), L1: float64(a.L1), L2: float64(a.L2), Centred: a.Centred,
 		PerClient: a.PerClient, ZeroShot: float64(a.ZeroShot), Force: a.Force,

@@ -62,7 +62,7 @@ func newAdded(r fl.Round, n *integers, server noise) (*added, error) {
 	return &added{noise: alone, epsilon: epsilon, sigma: alone.sigma}, err
 }
 
-// newHonest returns the noise of which that of ParamHonestReports clients makes a server's enough for a smaller ε.
+// newHonest returns the noise by which ParamHonestReports clients and one server together keep a smaller ε.
 func newHonest(r fl.Round, n *integers, server noise, epsilon float64) (*added, error) {
 	count, err := r.Params.Int(ParamHonestReports)
 	switch {

@@ -36,6 +36,11 @@ class Promise:
         shuffler: it holds against either of two servers, and assumes that the other one is honest.
     delta : float
         The δ of epsilon_central.
+    epsilon_if_honest : float or None
+        epsilon_central, but smaller, if at least honest_reports of the reports of each round are of
+        honest clients: clients add a part of the noise, with honest_budget.
+    honest_reports : int
+        How many that is. 0 where clients add no part.
     participations : int
         Rounds in which a client takes part, at most.
     unit : str
@@ -50,6 +55,8 @@ class Promise:
     delta: float
     participations: int
     unit: str = "client"
+    epsilon_if_honest: float | None = None
+    honest_reports: int = 0
 
     @classmethod
     def from_answer(cls, answer: dict[str, Any]) -> Promise:
@@ -62,6 +69,8 @@ class Promise:
             delta=float(answer["delta"]),
             participations=answer["participations"],
             unit=answer["unit"],
+            epsilon_if_honest=_optional(answer, "epsilon_if_honest"),
+            honest_reports=answer["honest_reports"],
         )
 
 
@@ -261,6 +270,8 @@ def plan(
     max_epsilon: float = 0.0,
     budget: float = 0.0,
     own_budget: float = 0.0,
+    honest_budget: float = 0.0,
+    honest: float = 0.0,
     delta: float = 1e-6,
     mechanism: str = "auto",
     cohort: int = 0,
@@ -332,6 +343,13 @@ def plan(
         With the trust "two-servers", ε at delta of everything that a client sends in the run,
         against both servers together. Each client adds Gaussian noise for it, beside the servers'.
         It is at least the budget. 0: the two servers together read every gradient.
+    honest_budget : float
+        With the trust "two-servers", ε at delta of everything that a client sends in the run,
+        against either server if a share of each round's clients is honest. Each client adds a part
+        of the noise, so that there is less noise in all. The budget is larger, twice as large by
+        default, and holds whatever clients do. 0: clients add no noise.
+    honest : float
+        Share of honest clients that honest_budget counts on. 0 stands for 0.9.
     delta : float
         The δ at which central ε are stated, in (0, 1).
     mechanism : str
@@ -382,6 +400,8 @@ def plan(
         "max_epsilon": _arguments.number("max_epsilon", max_epsilon),
         "budget": _arguments.number("budget", budget),
         "own_budget": _arguments.number("own_budget", own_budget),
+        "honest_budget": _arguments.number("honest_budget", honest_budget),
+        "honest": _arguments.number("honest", honest),
         "delta": _arguments.number("delta", delta),
         "sparsity": _arguments.whole("sparsity", sparsity),
         "clip": _arguments.number("clip", clip),
