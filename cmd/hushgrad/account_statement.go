@@ -117,7 +117,7 @@ func (s *statementFlags) sections(ctx context.Context, r fl.Round, m fl.Mechanis
 		{"What leaves a client", leaves},
 		{"What is promised", s.promises(g, promise, about)},
 		{"What is not promised", withheld(g, promise, records)},
-		{"Other clients", others(g, r)},
+		{"Other clients", others(g, r, promise)},
 		{"The round", []string{
 			fmt.Sprintf("Its description has the SHA-256 digest %x. Every other round has another one.", digest),
 			fmt.Sprintf("The neighbouring relation is %s: one %s's data is exchanged, or taken away where it is zero-out.", g.Relation, about),
@@ -144,6 +144,9 @@ func (s *statementFlags) promises(g fl.Guarantee, p plan.Promise, about string) 
 	case p.Central != nil:
 		out = append(out, holds(*p.Central, p.Delta, "a party that sees only the shuffled reports of each round. The shuffler has to be honest"))
 	}
+	if p.Honest != nil {
+		out = append(out, holds(*p.Honest, p.Delta, fmt.Sprintf("either of the two servers, if %d or more of the counted reports of each round are of honest clients. This promise is beside the one above, which needs no honest client", p.HonestReports)))
+	}
 	if g.RealNumbers {
 		out = append(out, "The proof is about real numbers only. The code does not keep it.")
 	}
@@ -157,6 +160,9 @@ func withheld(g fl.Guarantee, p plan.Promise, records bool) []string {
 		out = append(out, "A person with several records is protected less than one record says: k records change the sum by up to k times as much.")
 	} else {
 		out = append(out, "A person whose data several clients hold is protected less.")
+	}
+	if p.Honest != nil {
+		out = append(out, fmt.Sprintf("Nobody checks that %d clients of a round are honest. A client that tells a server what noise it added counts as none.", p.HonestReports))
 	}
 	switch {
 	case g.Trust == fl.TwoServers && p.LocalTotal != nil:
@@ -172,13 +178,15 @@ func withheld(g fl.Guarantee, p plan.Promise, records bool) []string {
 }
 
 // others say what other clients change.
-func others(g fl.Guarantee, r fl.Round) []string {
+func others(g fl.Guarantee, r fl.Round, p plan.Promise) []string {
 	least := fmt.Sprintf("Nothing is released of fewer than %d reports.", r.MinReports)
 	switch {
 	case g.Trust == fl.NoPrivacy:
 		return []string{least}
 	case g.Trust == fl.Shuffle:
 		return []string{least, fmt.Sprintf("The noise is spread over the clients. The promise counts on the reports of %d honest ones: clients that work together with the server, or drop out, weaken it.", r.MinReports)}
+	case p.Honest != nil:
+		return []string{least, fmt.Sprintf("Clients that work together with one server, or drop out, do not weaken the larger ε: the servers' noise keeps it. The smaller ε counts on the noise of %d honest clients.", p.HonestReports), "It takes two organisations beside the clients."}
 	case g.Trust == fl.TwoServers:
 		return []string{least, "Clients that work together with one server, or drop out, do not weaken the promise: each server adds the whole noise.", "It takes two organisations beside the clients."}
 	case g.Sigma > 0:

@@ -32,6 +32,8 @@ func TestAStatementSaysWhatHoldsAndWhatDoesNot(t *testing.T) {
 			[]string{"for one client, over the 30 rounds", "against either of the two servers", "The two servers together read every report", "two organisations"}, []string{"record", "everybody outside"}},
 		"gaussian-shares, own noise": {`"epsilon": 0.2, "delta": 1e-6, "params": {"own_epsilon": {"real": 1}}`,
 			[]string{"for one client, over the 30 rounds", "against everybody outside of the client, every server included", "against either of the two servers", "The smaller ε does not hold against the two servers together"}, []string{"record", "read every report.", "shuffled"}},
+		"gaussian-shares, honest clients": {`"epsilon": 0.2, "delta": 1e-6, "params": {"honest_epsilon": {"real": 0.1}, "honest_reports": {"integer": 36}}`,
+			[]string{"against either of the two servers, whatever it does", "if 36 or more of the counted reports of each round are of honest clients", "do not weaken the larger ε", "Nobody checks that 36 clients", "The two servers together read every report"}, []string{"record", "everybody outside", "adds the whole noise"}},
 		"sumdp": {`"epsilon": 0.2, "delta": 1e-6, "params": {"range": {"real": 2}}`,
 			[]string{"The shuffler has to be honest", "There is no promise against the shuffler", "counts on the reports of 40 honest ones"}, []string{"everybody outside"}},
 		"none": {`"epsilon": "Infinity"`, []string{"Nothing. Whoever reads a report"}, []string{"(ε, δ)"}},
