@@ -29,7 +29,7 @@ func serve(t *testing.T) (address string) {
 func TestTheSiteIsReadableEverywhere(t *testing.T) {
 	address := serve(t)
 	ctx, seen := start(t)
-	for _, page := range []string{"index", "glossary", "comparison", "own-model", "threat-model", "accounting", "results/training", "api-python"} {
+	for _, page := range []string{"index", "glossary", "comparison", "own-model", "threat-model", "accounting", "results/training", "api-python", "api-python/rounds", "api-python/planning"} {
 		for scheme, width := range map[string]int{"light": 360, "dark": 1280} {
 			// The theme looks for light or dark when a page is loaded.
 			must(t, ctx, screen(width, 800, scheme), chromedp.Navigate(address+"/"+page+".html"))

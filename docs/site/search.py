@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 DIALOG = 'data-md-component="search" role="dialog"'
-REFERENCE = "api-python.html#"
+REFERENCE = "api-python/"
 
 
 def on_post_page(output: str, **_: object) -> str:
