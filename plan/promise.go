@@ -59,7 +59,7 @@ func (p Promise) String() string {
 		parts = append(parts, fmt.Sprintf("central ε = %s %s", above(*p.Central), needs))
 	}
 	if p.Honest != nil {
-		parts = append(parts, fmt.Sprintf("%s if %d of %d clients are honest", above(*p.Honest), p.HonestReports, p.Reports))
+		parts = append(parts, fmt.Sprintf("%s if %d of %d %ss are honest", above(*p.Honest), p.HonestReports, p.Reports, p.sender()))
 	}
 	if len(parts) == 0 {
 		return "no privacy"
@@ -68,6 +68,14 @@ func (p Promise) String() string {
 		parts = append(parts, "about one record")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sender is who sends a report.
+func (p Promise) sender() string {
+	if p.Unit == Record {
+		return "site"
+	}
+	return "client"
 }
 
 // Words are sentences about one thing.
@@ -124,9 +132,10 @@ func (p Promise) Words() (out []Words) {
 	}
 	about("central privacy", append(central, "This assumes "+assumes+".")...)
 	if p.Honest != nil {
-		about("honest clients",
-			fmt.Sprintf("ε = %s, δ = %g, against either server alone, if %d or more of the %d reports of each round are of honest clients", above(*p.Honest), p.Delta, p.HonestReports, p.Reports),
-			fmt.Sprintf("The guess above is then right %s of the time. An honest client adds its part of the noise and tells nobody what it added. Nothing checks that: it depends on who can take part.", rightGuesses(*p.Honest, p.Delta)))
+		who := p.sender()
+		about("honest "+who+"s",
+			fmt.Sprintf("ε = %s, δ = %g, against either server alone, if %d or more of the %d reports of each round are of honest %ss", above(*p.Honest), p.Delta, p.HonestReports, p.Reports, who),
+			fmt.Sprintf("The guess above is then right %s of the time. An honest %s adds its part of the noise and tells nobody what it added. Nothing checks that: it depends on who can take part.", rightGuesses(*p.Honest, p.Delta), who))
 	}
 	return out
 }

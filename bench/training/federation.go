@@ -32,7 +32,7 @@ func federationExperiment() experiment.Experiment {
 		Without: []string{experiment.FlagSeed},
 		Bind: func(flags *flag.FlagSet) experiment.Run {
 			names := flags.String("features", dataset.DemoFeatures, "comma-separated `list` of what the model sees of a picture, among "+strings.Join(dataset.FeatureNames(), ",")+", or "+dataset.Formulas+" or "+dataset.AutoFeatures+", which choose among them")
-			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture, and with the trust own-site the clients are sites, who share all pictures")
+			settings := flags.String("settings", defaultSettings, "comma-separated `list` of TRUST:CLIENTS@BUDGET; each client holds one picture, and with the trusts own-site and two-servers+sites the clients are sites, who share all pictures; two-servers+honest and two-servers+sites+honest have clients that add a part of the noise, and the budget is --honest-budget")
 			classes, transpose := bindClasses(flags)
 			rounds := flags.Int("rounds", 0, "rounds of every run; 0: planned")
 			random := flags.Int("random", 0, "in place of --settings `n` settings: a trust, 50 to 60000 clients and an ε of 0.1 to 8, by chance")
@@ -160,7 +160,7 @@ func (f federations) build(ctx context.Context, env experiment.Env, dir string, 
 	env.Progress.Describe("building examples/mnist")
 	env.Progress.Grow(1 + runs)
 	programs := []string{"examples/mnist"}
-	if slices.ContainsFunc(f.settings, func(s situation) bool { return s.trust == plan.TwoServers }) { // which are processes
+	if slices.ContainsFunc(f.settings, func(s situation) bool { return s.twoServers() }) { // which are processes
 		programs = append(programs, "cmd/hushgrad")
 	}
 	for _, program := range programs {
@@ -181,14 +181,11 @@ func (r *refusal) Error() string { return "refused: " + r.why }
 // once runs the command, with more flags, and reads its summary.
 func (f federations) once(ctx context.Context, dir, data, features string, at situation, more ...string) (summary, error) {
 	out := filepath.Join(dir, "out")
-	args := []string{
-		"--trust", string(at.trust), "--clients", strconv.Itoa(at.clients), "--budget", strconv.FormatFloat(at.budget, 'g', -1, 64),
-		"--features", features, "--data", data, "--out", out, "--classes", strconv.Itoa(cmp.Or(f.classes, 10)),
-	}
+	args := append(at.flags(), "--features", features, "--data", data, "--out", out, "--classes", strconv.Itoa(cmp.Or(f.classes, 10)))
 	if at.trust != plan.OwnSite { // whose mechanism follows from it
 		args = append(args, "--mechanism", f.mechanism)
 	}
-	if at.trust == plan.TwoServers {
+	if at.twoServers() {
 		args = append(args, "--roles", "3", "--hushgrad", filepath.Join(dir, "hushgrad"))
 	}
 	if f.quick || f.rounds > 0 {

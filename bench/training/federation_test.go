@@ -121,6 +121,16 @@ func TestSettingsAreRead(t *testing.T) {
 	if s, err := parseSettings("own-site:12@2", 0); err != nil || s[0].pictures(700) != 700 || got[0].pictures(70000) != 60000 {
 		t.Errorf("%v, %v: want sites that share all pictures, and clients with one each", s, err)
 	}
+	for text, want := range map[string]string{
+		"shuffler:600@1": "--trust shuffler --clients 600 --budget 1", "own-site:12@2": "--trust own-site --sites 12 --budget 2", "two-servers:600@1": "--trust two-servers --clients 600 --budget 1",
+		"two-servers+honest:600@1": "--trust two-servers --clients 600 --honest-budget 1", "two-servers+sites:40@1": "--trust two-servers --sites 40 --budget 1",
+		"two-servers+sites+honest:40@1": "--trust two-servers --sites 40 --honest-budget 1",
+	} {
+		s, err := parseSetting(text)
+		if got := strings.Join(s.flags(), " "); err != nil || got != want || s.String() != text || s.twoServers() != strings.HasPrefix(text, "two") || (s.pictures(9) == 9) != s.sites() {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
+		}
+	}
 	drawn, err := parseSettings("", 200)
 	seen := map[plan.Trust]bool{}
 	for _, s := range drawn {

@@ -37,14 +37,46 @@ const (
 // defaultSettings are the settings of the README's table.
 const defaultSettings = "nobody:60000@1,nobody:60000@2,nobody:60000@4,shuffler:60000@0.1,shuffler:60000@0.25,shuffler:60000@1"
 
+// What settings have beside trusts: two servers with sites, and with clients or sites that add a part of the noise for --honest-budget.
+const (
+	honestClients plan.Trust = plan.TwoServers + withHonest
+	twoOfSites    plan.Trust = plan.TwoServers + withSites
+	honestSites   plan.Trust = twoOfSites + withHonest
+
+	withSites, withHonest = "+sites", "+honest"
+)
+
 // trusts are the trusts that examples/mnist has. Sites share all pictures, and other clients have one each.
-var trusts = append(slices.Clone(ofClients), plan.OwnSite)
+var trusts = append(slices.Clone(ofClients), plan.OwnSite, honestClients, twoOfSites, honestSites)
 
 var ofClients = []plan.Trust{plan.Nobody, plan.Shuffler, plan.TwoServers}
 
+// sites says whether the clients are sites.
+func (s situation) sites() bool {
+	return s.trust == plan.OwnSite || strings.Contains(string(s.trust), withSites)
+}
+
+// twoServers says whether two servers are trusted, in one of the ways.
+func (s situation) twoServers() bool {
+	return strings.HasPrefix(string(s.trust), string(plan.TwoServers))
+}
+
+// flags are the demo's for this federation.
+func (s situation) flags() []string {
+	trust, _, _ := strings.Cut(string(s.trust), "+")
+	clients, budget := "--clients", "--budget"
+	if s.sites() {
+		clients = "--sites"
+	}
+	if strings.HasSuffix(string(s.trust), withHonest) {
+		budget = "--honest-budget"
+	}
+	return []string{"--trust", trust, clients, strconv.Itoa(s.clients), budget, strconv.FormatFloat(s.budget, 'g', -1, 64)}
+}
+
 // pictures is how many pictures the clients hold, of all there are.
 func (s situation) pictures(all int) int {
-	if s.trust == plan.OwnSite {
+	if s.sites() {
 		return all
 	}
 	return s.clients
@@ -52,7 +84,7 @@ func (s situation) pictures(all int) int {
 
 // least is the smallest number of clients.
 func (s situation) least() int {
-	if s.trust == plan.OwnSite {
+	if s.sites() {
 		return 2
 	}
 	return leastClients

@@ -31,7 +31,9 @@ func small(t *testing.T, mechanism string, args ...string) (options, *trainer.Mo
 	t.Helper()
 	line := []string{"--mechanism", mechanism, "--clients", "900", "--cohort", "300", "--rounds", "3", "--seed", "7", "--features", dataset.DemoFeatures}
 	if mechanism == hdsum.SiteName { // which the trust says; every picture is a record
-		line = append([]string{"--trust", "own-site", "--clients", "3"}, line[6:]...)
+		line = append([]string{"--trust", "own-site", "--sites", "3"}, line[6:]...)
+	} else if slices.Contains(args, "--sites") {
+		line = append([]string{"--trust", "two-servers"}, line[6:]...)
 	} else if mechanism != "none" && !plan.IsSum(mechanism) {
 		line = append(line, "--epsilon", "5", "--trust", "shuffler")
 	}

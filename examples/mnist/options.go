@@ -22,6 +22,7 @@ import (
 type options struct {
 	data, model, out string
 	features         string // name
+	sites            int    // 0: clients hold their own pictures
 	classes          int
 	transpose        bool
 	public           []string          // pictures that decide about them, and the first of which the run is planned on
@@ -38,6 +39,26 @@ type options struct {
 	dashboard        command.Page
 	flags            *flag.FlagSet
 	parties.Flags
+}
+
+// hold says what the clients are: sites that share all pictures, which are the records that ε is about, or people with their own.
+func (o *options) hold(q *plan.Request) error {
+	if q.Trust == plan.OwnSite && !o.flags.Changed("sites") {
+		o.sites = sites
+	}
+	switch {
+	case q.Trust != plan.OwnSite && !o.flags.Changed("sites"):
+		return nil
+	case q.Trust != plan.OwnSite && q.Trust != plan.TwoServers:
+		return fl.Invalid("--sites", o.sites, "needs --trust %s or --trust %s", plan.OwnSite, plan.TwoServers)
+	case o.sites < 2 || o.sites > dataset.Pictures:
+		return fl.Invalid("--sites", o.sites, "must be in [2, %d]", dataset.Pictures)
+	}
+	q.Clients, q.Records = o.sites, o.sites // at least so many, until the pictures are counted
+	if err := command.Unused(o.flags, "with sites: all of them are in every round, and --sites is their number", "clients", "cohort"); err != nil || q.Trust != plan.OwnSite {
+		return err
+	}
+	return command.Unused(o.flags, "with --trust own-site: each site adds Gaussian noise to its own sum", "mechanism")
 }
 
 func parse(args []string, stdout io.Writer) (o options, err error) {
@@ -57,7 +78,7 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	o.dashboard.Bind(f, "dashboard", "show the run in a browser, at `host:port`, or at a free port of this machine; the page stays until Ctrl-C where there is a terminal")
 	request, check := plan.Flags(f)
 	o.request = request
-	f.Lookup("clients").Usage += fmt.Sprintf("; with --trust %s the number of sites, who share the pictures, and %d unless it is given", plan.OwnSite, sites)
+	f.IntVar(&o.sites, "sites", 0, fmt.Sprintf("in place of --clients, number of sites, such as hospitals, that share all pictures: ε then protects one picture; with --trust %s or %s; 0: %d with %[1]s, and none with %[2]s", plan.OwnSite, plan.TwoServers, sites))
 	f.Lookup("cohort").Usage += fmt.Sprintf("; with --trust %s at most %d unless it is given, so that one machine simulates them in minutes", plan.TwoServers, parties.MostSealed)
 	if err := command.ParseOnly(f, args); err != nil {
 		return o, err
@@ -77,14 +98,8 @@ func parse(args []string, stdout io.Writer) (o options, err error) {
 	if o.Roles == parties.ThreeRoles && !f.Changed("trust") && request.Mechanism != hdsum.SharesName {
 		request.Trust = plan.Shuffler // which is one of the parties
 	}
-	if request.Trust == plan.OwnSite {
-		if !f.Changed("clients") {
-			request.Clients = sites
-		}
-		request.Records = max(1, request.Clients) // at least, until the pictures are counted
-		if err := command.Unused(f, "with --trust own-site: each site adds Gaussian noise to its own sum, in every round", "mechanism", "cohort"); err != nil {
-			return o, err
-		}
+	if err := o.hold(request); err != nil {
+		return o, err
 	}
 	parties.Simulate(request)
 	if o.public, err = dataset.ParseKinds(*public, o.classes); err != nil {

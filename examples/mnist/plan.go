@@ -15,9 +15,9 @@ import (
 // the model, the numbers of clients and of their pictures, the budget, and the gradients of generated digits, which nobody
 // wrote. It chooses and opens the features first.
 func (o *options) plan(ctx context.Context, pictures int) (*trainer.Model, *plan.Run, error) {
-	if q := o.request; q.Trust == plan.OwnSite { // every picture is a record
+	if q := o.request; q.Records > 0 { // every picture is a record
 		if q.Clients > pictures {
-			return nil, nil, fl.Invalid("--clients", q.Clients, "must be in [2, %d] with --trust %s: each site holds at least one picture", pictures, q.Trust)
+			return nil, nil, fl.Invalid("--sites", q.Clients, "must be in [2, %d]: each site holds at least one picture", pictures)
 		}
 		q.Records = pictures / q.Clients * q.Clients
 	}

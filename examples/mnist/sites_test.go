@@ -168,12 +168,23 @@ func TestTheDashboardShowsSites(t *testing.T) {
 
 func TestFlagsOfSites(t *testing.T) {
 	o, err := parse([]string{"--trust", "own-site"}, io.Discard)
-	if err != nil || o.request.Clients != sites {
+	if err != nil || o.request.Clients != sites || o.request.Records == 0 {
 		t.Fatalf("%+v, %v, want %d sites", o.request, err, sites)
+	}
+	if o, err := parse([]string{"--trust", "two-servers", "--sites", "40"}, io.Discard); err != nil || o.request.Clients != 40 || o.request.Records == 0 || o.request.Cohort != 0 {
+		t.Fatalf("%+v, %v, want 40 sites", o.request, err)
+	}
+	if o, err := parse([]string{"--trust", "two-servers"}, io.Discard); err != nil || o.request.Records != 0 {
+		t.Fatalf("%+v, %v, want clients with pictures of their own", o.request, err)
+	}
+	for _, args := range [][]string{{"--sites", "3"}, {"--trust", "shuffler", "--sites", "3"}, {"--trust", "two-servers", "--sites", "0"}, {"--trust", "two-servers", "--sites", "3", "--clients", "3"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%q is taken", args)
+		}
 	}
 	for param, args := range map[string][]string{
 		"--roles": {"--roles", "3"}, "--mechanism": {"--mechanism", "coco"}, "--mechanism ": {"--mechanism", "none"}, "--cohort": {"--cohort", "6"}, "--sparsity": {"--sparsity", "5"},
-		"--max-epsilon": {"--max-epsilon", "1"}, "--clients ": {"--clients", "1"}, "--clients": {"--clients", "901"},
+		"--max-epsilon": {"--max-epsilon", "1"}, "--sites ": {"--sites", "1"}, "--sites": {"--sites", "901"}, "--clients": {"--clients", "3"},
 	} {
 		o, err := parse(append([]string{"--trust", "own-site"}, args...), io.Discard)
 		if err == nil { // what depends on the pictures

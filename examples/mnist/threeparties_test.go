@@ -15,6 +15,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/examples/mnist/parties"
 	"github.com/hushgrad/hushgrad/fl"
+	"github.com/hushgrad/hushgrad/hdsum"
 	"github.com/hushgrad/hushgrad/internal/command"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/server/admit"
@@ -134,6 +135,35 @@ func TestThreePartiesTrainTheSameModel(t *testing.T) {
 		}
 		flat := strings.Join(strings.Fields(out.String()), " ")
 		for _, want := range []string{"the two servers together read a client's gradient", "against either server alone", "The central ε counts on no other client", "no privacy against shuffler+aggregator sees both shares: the gradients all three sees both"} {
+			if !strings.Contains(flat, want) {
+				t.Errorf("the output lacks %q:\n%s", want, out.String())
+			}
+		}
+	})
+
+	// Sites share a sum of their pictures, with a part of the noise, and what is promised is about a picture.
+	t.Run("two servers of sites", func(t *testing.T) {
+		f := running(t, hdsum.SharesName, "--sites", "3", "--honest-budget", "10", "--roles", "3", "--hushgrad", binary)
+		estimate, err := f.Mean(t.Context(), 0, make([]float64, f.model.Dim()))
+		if err != nil || estimate.Reports != 3 || estimate.Records != 900 || estimate.Guarantee.Trust != fl.TwoServers {
+			t.Fatalf("%+v, %v, want 3 reports of 900 records", estimate, err)
+		}
+		if h, ok := f.run.Opened.(fl.HonestNoised); !ok {
+			t.Errorf("%T", f.run.Opened)
+		} else if g, reports, ok := h.HonestGuarantee(); !ok || reports != 2 || !(g.Epsilon < f.run.Template.Epsilon) {
+			t.Errorf("%+v with %d honest sites of 3", g, reports)
+		}
+		var out strings.Builder
+		promise, err := f.run.Spending.Promise(t.Context(), 3)
+		promise.Unit = f.run.Unit
+		if err == nil {
+			err = errors.Join(promise.Print(&out), parties.Options{Apart: true}.Print(&out, promise, f.run.Cohort))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := strings.Join(strings.Fields(out.String()), " ")
+		for _, want := range []string{"honest sites ε = 10, δ = 1e-06, against either server alone, if 2 or more of the 3 reports", "for one record in all 3 rounds together", "sees both shares: the sums of sites"} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("the output lacks %q:\n%s", want, out.String())
 			}

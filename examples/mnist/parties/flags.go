@@ -70,7 +70,7 @@ const MostSealed = 6000
 
 // Simulate bounds the clients of a round of a request whose clients are simulated here.
 func Simulate(q *plan.Request) {
-	if (q.Trust == plan.TwoServers || q.Mechanism == hdsum.SharesName) && q.Cohort == 0 {
+	if (q.Trust == plan.TwoServers || q.Mechanism == hdsum.SharesName) && q.Cohort == 0 && q.Records == 0 {
 		q.Cohort = min(MostSealed, q.Clients)
 	}
 }

@@ -23,7 +23,10 @@ func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
 		return plan.Words{Text: []string{"No shuffler runs here. The central ε is what one would give, and does not bind the demo's server. Type --roles 3 to run one."}}.Print(w)
 	}
 	reports := "the one report of a client"
-	if p.Participations > 1 {
+	switch {
+	case p.Unit == plan.Record:
+		reports = fmt.Sprintf("one record in all %d rounds together", p.Participations)
+	case p.Participations > 1:
 		reports = fmt.Sprintf("the %d reports of a client together", p.Participations)
 	}
 	behave := "if the parties do what they should and look at all they see"
@@ -42,7 +45,7 @@ func (o Options) Print(w io.Writer, p plan.Promise, cohort int) error {
 	}
 	hidden := fmt.Sprintf("The central ε counts on %d honest clients in every round. Reports that are made up hide nobody. They need tokens: only the issuer can make up some, together with the aggregator or the shuffler.", cohort)
 	if p.TwoServers {
-		hidden = "The central ε counts on no other client: shuffler and aggregator each add the whole noise, so that one honest one of them is enough."
+		hidden = "The central ε counts on no other client: the noise of shuffler and aggregator each is enough for it, so that one honest one of them is enough."
 	}
 	return plan.Words{Text: []string{
 		hidden,
@@ -56,8 +59,11 @@ func holds(p plan.Promise) []holding {
 	central := fmt.Sprintf("central ε = %s, δ = %g", fl.FormatUp(*p.Central, 4), p.Delta)
 	if p.TwoServers {
 		together, both := "no privacy", "both shares: the gradients"
-		if p.LocalTotal != nil {
+		switch {
+		case p.LocalTotal != nil:
 			together, both = local(p), "both shares: each gradient with its client's noise"
+		case p.Unit == plan.Record:
+			both = "both shares: the sums of sites"
 		}
 		return []holding{
 			{central, []sees{
