@@ -51,11 +51,7 @@ func (g *loggedKey) check() error {
 	return fl.Invalid("--gateway-key", g.written, "must be in the log, which has no key with this SHA-256, %s: whoever gave it to you gives others another one, or the server's --log-gateway lacks it", g.digest)
 }
 
-// publishedBy asks a gateway for its key configurations.
-func publishedBy(ctx context.Context, gateway string) ([]ohttp.Config, error) {
-	list, err := site.Fetch(ctx, "--gateway", gateway, strings.TrimPrefix(ohttp.GatewayPath, "/"), ohttp.MaxEncoded)
-	if err != nil {
-		return nil, err
-	}
-	return ohttp.ParseEncoded(list)
+// publishedBy asks a gateway for the encoded list of its key configurations.
+func publishedBy(ctx context.Context, gateway string) ([]byte, error) {
+	return site.Fetch(ctx, "--gateway", gateway, strings.TrimPrefix(ohttp.GatewayPath, "/"), ohttp.MaxEncoded)
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +60,11 @@ func TestTheLogHasTheGatewaysKeys(t *testing.T) {
 		if code, text := watch("http://" + web); code != c.code || !strings.Contains(text, c.says) {
 			t.Errorf("%s: exit code %d, want %d with %q: %s", name, code, c.code, c.says, text)
 		}
+	}
+	strange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+	defer strange.Close()
+	if code, text := watch(strange.URL); code != 1 || !strings.Contains(text, "published 5 bytes that are no list of keys") {
+		t.Errorf("other bytes than keys: exit code %d: %s", code, text)
 	}
 	if code, text := watch("localhost"); code != 2 || !strings.Contains(text, "--gateway") {
 		t.Errorf("no URL: exit code %d: %s", code, text)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hushgrad/hushgrad/fl"
 	"github.com/hushgrad/hushgrad/internal/command"
+	"github.com/hushgrad/hushgrad/internal/ohttp"
 	"github.com/hushgrad/hushgrad/internal/service"
 	"github.com/hushgrad/hushgrad/internal/translog"
 	"github.com/hushgrad/hushgrad/internal/translog/site"
@@ -192,11 +193,15 @@ func (w *logWatcher) compare(ctx context.Context, shown translog.Checkpoint) err
 
 // askGateway compares the keys that a gateway publishes with the log.
 func (w *logWatcher) askGateway(ctx context.Context, url string) error {
-	configs, err := publishedBy(ctx, url)
+	list, err := publishedBy(ctx, url)
 	if err != nil {
 		return err
 	}
-	if len(configs) == 0 {
+	configs, err := ohttp.ParseEncoded(list)
+	switch {
+	case err != nil:
+		w.tell("%s published %d bytes that are no list of keys: %v", url, len(list), err)
+	case len(configs) == 0:
 		w.tell("%s published no key", url)
 	}
 	for _, c := range configs {
