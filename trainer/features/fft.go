@@ -48,9 +48,12 @@ func newFFT(n int, sign float64) (f fft) {
 // columns transforms each column of a matrix, row after row in x. It returns the memory that has the result, and the other one.
 func (f fft) columns(x, spare []complex128, cols int) (result, other []complex128) {
 	for _, p := range f.passes {
-		if p.factor == 4 {
+		switch p.factor {
+		case 4:
 			p.four(spare, x, cols)
-		} else {
+		case 2:
+			p.two(spare, x, cols)
+		default:
 			p.any(spare, x, cols)
 		}
 		x, spare = spare, x
@@ -67,17 +70,42 @@ func (p pass) four(dst, src []complex128, cols int) {
 		a, b, c, d := from(0), from(1), from(2), from(3)
 		w, x, y, z := to(0), to(1), to(2), to(3)
 		t := p.twiddles[4*j:][:4]
-		for k := range a {
-			even, odd := a[k]+c[k], b[k]+d[k]
-			low, turned := a[k]-c[k], b[k]-d[k]
-			turned = complex(-p.sign*imag(turned), p.sign*real(turned))
-			w[k], x[k], y[k], z[k] = even+odd, low+turned, even-odd, low-turned
+		tx, ty, tz := t[1], t[2], t[3]
+		if p.sign < 0 { // i is −i, which exchanges x and z
+			x, z, tx, tz = z, x, tz, tx
+		}
+		if j == 0 { // the twiddles are 1
+			for k, a := range a {
+				b, c, d := b[k], c[k], d[k]
+				even, odd, low, e := a+c, b+d, a-c, b-d
+				turned := complex(-imag(e), real(e))
+				w[k], x[k], y[k], z[k] = even+odd, low+turned, even-odd, low-turned
+			}
+			continue
+		}
+		for k, a := range a {
+			b, c, d := b[k], c[k], d[k]
+			even, odd, low, e := a+c, b+d, a-c, b-d
+			turned := complex(-imag(e), real(e))
+			w[k], x[k], y[k], z[k] = even+odd, (low+turned)*tx, (even-odd)*ty, (low-turned)*tz
+		}
+	}
+}
+
+// two is any for the factor 2.
+func (p pass) two(dst, src []complex128, cols int) {
+	for j := range p.rest {
+		a, b := src[j*cols:][:cols], src[(j+p.rest)*cols:][:cols]
+		w, x := dst[2*j*cols:][:cols], dst[(2*j+1)*cols:][:cols]
+		for k, v := range a {
+			w[k], x[k] = v+b[k], v-b[k]
 		}
 		if j == 0 {
 			continue // the twiddles are 1
 		}
+		t := p.twiddles[2*j+1]
 		for k := range x {
-			x[k], y[k], z[k] = x[k]*t[1], y[k]*t[2], z[k]*t[3]
+			x[k] *= t
 		}
 	}
 }

@@ -52,18 +52,19 @@ func turn(dst, src []complex128, rows, cols int) {
 type averager struct {
 	rows, cols, first, stride int
 	taps                      []float64 // around the middle; they sum to 1
-	strip                     []float64
+	strip                     []float64 // a row of averages of columns, and its beginning again
 }
 
 // newAverager returns the Gaussian with that standard deviation, cut off where it is below 3e-4 of
 // its peak. Its first result is at that row and column.
 func newAverager(rows, cols, first, stride int, width float64) *averager {
-	a := &averager{rows: rows, cols: cols, first: first, stride: stride, strip: make([]float64, cols)}
+	a := &averager{rows: rows, cols: cols, first: first, stride: stride}
 	reach := int(math.Ceil(4 * width))
 	for i := -reach; i <= reach; i++ {
 		a.taps = append(a.taps, math.Exp(-float64(i*i)/(2*width*width)))
 	}
 	floats.Scale(1/floats.Sum(a.taps), a.taps)
+	a.strip = make([]float64, cols+len(a.taps)-1)
 	return a
 }
 
@@ -71,20 +72,18 @@ func newAverager(rows, cols, first, stride int, width float64) *averager {
 func (a *averager) apply(dst, x []float64, high, wide int) {
 	reach := len(a.taps) / 2
 	for i := range high {
-		clear(a.strip)
+		row := a.strip[:a.cols]
+		clear(row)
 		for k, w := range a.taps {
 			r := (a.first + i*a.stride + k - reach + a.rows) % a.rows
-			floats.AddScaled(a.strip, w, x[r*a.cols:(r+1)*a.cols])
+			floats.AddScaled(row, w, x[r*a.cols:(r+1)*a.cols])
+		}
+		for c := a.cols; c < len(a.strip); c++ {
+			a.strip[c] = a.strip[c-a.cols] // the picture goes on periodically
 		}
 		for j := range wide {
-			sum, c := 0., (a.first+j*a.stride-reach+a.cols)%a.cols
-			for _, w := range a.taps {
-				sum += w * a.strip[c]
-				if c++; c == a.cols {
-					c = 0
-				}
-			}
-			dst[i*wide+j] = sum
+			c := (a.first + j*a.stride - reach + a.cols) % a.cols
+			dst[i*wide+j] = floats.Dot(a.taps, a.strip[c:c+len(a.taps)])
 		}
 	}
 }

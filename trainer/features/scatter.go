@@ -41,7 +41,7 @@ type scatter struct {
 // goes on periodically. Its energy is not increased: 4·‖S(x)−S(y)‖ is at most ‖x−y‖ over the mirrored
 // pictures, but for a few percent by sampling.
 //
-// It takes O(n log n) for n pixels: 89 transforms, about 0.5 ms for 28×28 pixels. The error
+// It takes O(n log n) for n pixels: 89 transforms, about 0.7 ms for 28×28 pixels. The error
 // names rows or cols unless they are multiples of 4 in [8, 256].
 func Scatter(rows, cols int) (Features, error) {
 	for _, s := range []struct {
@@ -168,13 +168,13 @@ func (m *space) sample(transform []complex128, wavelet []float64) []float64 {
 	rows, high := m.full.rows, m.half.rows
 	for c := range m.half.cols {
 		near, far := c*rows, (c+m.half.cols)*rows
-		for r := range high {
-			var re, im float64
-			for _, i := range [4]int{near + r, near + r + high, far + r, far + r + high} {
-				re += real(transform[i]) * wavelet[i]
-				im += imag(transform[i]) * wavelet[i]
-			}
-			m.subsampled[c*high+r] = complex(re, im)
+		a, b, c1, d := transform[near:][:high], transform[near+high:][:high], transform[far:][:high], transform[far+high:][:high]
+		wa, wb, wc, wd := wavelet[near:][:high], wavelet[near+high:][:high], wavelet[far:][:high], wavelet[far+high:][:high]
+		to := m.subsampled[c*high:][:high]
+		for r := range to {
+			to[r] = complex(
+				real(a[r])*wa[r]+real(b[r])*wb[r]+real(c1[r])*wc[r]+real(d[r])*wd[r],
+				imag(a[r])*wa[r]+imag(b[r])*wb[r]+imag(c1[r])*wc[r]+imag(d[r])*wd[r])
 		}
 	}
 	values := m.magnitude[:len(m.subsampled)]
