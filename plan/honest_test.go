@@ -58,15 +58,7 @@ func TestHonestNoiseIsPlanned(t *testing.T) {
 	if n, err := half.Template.Params.Int(hdsum.ParamHonestReports); err != nil || n != 50 {
 		t.Errorf("%d honest reports, want 50: %v", n, err)
 	}
-	rows, err := q.Compare(t.Context(), Shuffler, TwoServers)
-	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
-		t.Errorf("%+v, %v", rows, err)
-	}
-	sites := q
-	sites.Records, sites.Cohort = 5000, 0
-	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
-		t.Errorf("with records: %+v, %v", rows, err)
-	}
+	requireOtherTrusts(t, q)
 }
 
 func TestHonestBudgetsAreChecked(t *testing.T) {

@@ -205,6 +205,20 @@ func TestProofsArePlanned(t *testing.T) {
 	}
 }
 
+// requireOtherTrusts compares trusts for a request about two servers, for clients and for sites: what is for two servers alone does not refuse the others.
+func requireOtherTrusts(t *testing.T, q Request) {
+	t.Helper()
+	rows, err := q.Compare(t.Context(), Shuffler, TwoServers)
+	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	sites := q
+	sites.Records, sites.Cohort = 5000, 0
+	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
+		t.Errorf("with records: %+v, %v", rows, err)
+	}
+}
+
 // A run whose clients add noise of their own keeps to both budgets, within the search's precision, and its error has the noise of all clients. The trusts beside it have
 // none.
 func TestOwnNoiseIsPlanned(t *testing.T) {
@@ -241,15 +255,7 @@ func TestOwnNoiseIsPlanned(t *testing.T) {
 		t.Errorf("%g times the error, want %g", got, ratio)
 	}
 	q.OwnBudget = 8
-	rows, err := q.Compare(t.Context(), Shuffler, TwoServers)
-	if err != nil || rowOf(t, rows, Shuffler).Mechanism == "" || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
-		t.Errorf("%+v, %v", rows, err)
-	}
-	sites := q
-	sites.Records, sites.Cohort = 5000, 0
-	if rows, err := sites.Compare(t.Context()); err != nil || rowOf(t, rows, OwnSite).Mechanism != hdsum.SiteName || rowOf(t, rows, TwoServers).Mechanism != hdsum.SharesName {
-		t.Errorf("with records: %+v, %v", rows, err)
-	}
+	requireOtherTrusts(t, q)
 	for _, change := range []func(*Request){
 		func(q *Request) { q.OwnBudget = 0.9 }, func(q *Request) { q.Proof = hdsum.ProofPrio3 }, func(q *Request) { q.Trust = Nobody }, func(q *Request) { q.OwnBudget = math.NaN() },
 	} {
