@@ -37,8 +37,9 @@ func federationExperiment() experiment.Experiment {
 			rounds := flags.Int("rounds", 0, "rounds of every run; 0: planned")
 			random := flags.Int("random", 0, "in place of --settings `n` settings: a trust, 50 to 60000 clients and an ε of 0.1 to 8, by chance")
 			mechanism := flags.String("mechanism", mechanisms.Auto, "mechanism of the runs")
+			more := flags.StringArray("more", nil, "one more `flag` of examples/mnist for every run, such as --budget=4 beside two-servers+honest; repeatable")
 			return func(ctx context.Context, env experiment.Env) (*experiment.Result, error) {
-				f := federations{data: env.Data, classes: *classes, transpose: *transpose, rounds: *rounds, repeats: env.RepeatsOr(3), quick: env.Quick, mechanism: *mechanism}
+				f := federations{data: env.Data, classes: *classes, transpose: *transpose, rounds: *rounds, repeats: env.RepeatsOr(3), quick: env.Quick, mechanism: *mechanism, more: *more}
 				if env.Quick || *random > 0 {
 					f.repeats = env.RepeatsOr(1)
 				}
@@ -65,6 +66,7 @@ type federations struct {
 	classes   int
 	transpose bool
 	rounds    int // 0: planned
+	more      []string
 	quick     bool
 	goals     bool // the pictures are MNIST's
 }
@@ -138,7 +140,7 @@ func (f federations) run(ctx context.Context, env experiment.Env) (_ *experiment
 				if err := deal(data, pictures, at.pictures(pictures.Train.Len()), experiment.Stream(uint64(k), 95, uint64(at.clients))); err != nil {
 					return nil, err
 				}
-				one, err := f.once(ctx, dir, data, name, at)
+				one, err := f.once(ctx, dir, data, name, at, f.more...)
 				var refused *refusal
 				if errors.As(err, &refused) {
 					c.refusal = refused.why

@@ -41,6 +41,10 @@ func TestTheFederationIsTheRealCommand(t *testing.T) {
 	if refused := r.Rows[3]; refused[7] != nil {
 		t.Errorf("50 clients with an ε of 0.1: %v", refused)
 	}
+	f.settings, f.more = []situation{{honestSites, 4, 8}}, []string{"--budget=7"}
+	if _, err := f.run(t.Context(), experiment.Env{Jobs: 1}); err == nil || !strings.Contains(err.Error(), "below the budget, 7") {
+		t.Errorf("one more flag: %v, want the demo's error", err)
+	}
 }
 
 // Only runs on MNIST are compared with what MNIST should reach, and intervals are over the repeats.
