@@ -234,6 +234,19 @@ func TestFlagsAsideAreNotRecorded(t *testing.T) {
 	}
 }
 
+// A flag that was given several times stands as often in the recorded command, and each value is one word.
+func TestRepeatedFlagsAreRecorded(t *testing.T) {
+	e := echo()
+	e.Bind = func(f *flag.FlagSet) experiment.Run {
+		f.StringArray("more", nil, "")
+		return nil
+	}
+	b, err := commandOf().parse(e, []string{"--seed=2", "--more=--budget=1", "--more", "two words"}, io.Discard, false)
+	if err != nil || b.command != "go run ./bench echo --seed 2 --more --budget=1 --more 'two words'" {
+		t.Errorf("command %q, %v", b.command, err)
+	}
+}
+
 func TestBenchStops(t *testing.T) {
 	waiting := echo()
 	waiting.Bind = func(*flag.FlagSet) experiment.Run {

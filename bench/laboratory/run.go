@@ -208,10 +208,21 @@ func (p program) command(e experiment.Experiment, f *flag.FlagSet) string {
 			words = append(words, "--"+given.Name+"="+value)
 			return
 		}
-		if !plainWord.MatchString(value) {
-			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		values := []string{value}
+		if given.Value.Type() == "stringArray" {
+			values = given.Value.(flag.SliceValue).GetSlice()
 		}
-		words = append(words, "--"+given.Name, value)
+		for _, value := range values {
+			words = append(words, "--"+given.Name, quoted(value))
+		}
 	})
 	return strings.Join(words, " ")
+}
+
+// quoted is a value as a shell takes it for one word.
+func quoted(value string) string {
+	if plainWord.MatchString(value) {
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }

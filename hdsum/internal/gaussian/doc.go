@@ -2,7 +2,7 @@
 // servers, where no server is trusted alone and local noise is too much: with 50 to 5000 clients. Use "gaussian-site" for few clients
 // with many records each. Start with [SharesName] and fl.SharedMechanism, or with [SiteName] and fl.RecordMechanism, in a Round.
 //
-// Sums by two servers have the error of one trusted server up to a factor √2, and of 1.15 where nine clients of ten are honest (see Honest clients).
+// Sums by two servers have the error of one trusted server up to a factor √2, and of 1.17 where nine clients of ten are honest (see Honest clients).
 //
 // A client sends two additive shares of its gradient to two servers. Each server adds the shares, and
 // adds the whole noise to its sum, once, before the sum leaves it.
