@@ -16,7 +16,7 @@ const (
 	Name = "sumdp"
 	// SharesName is the sum of gradients by two servers, of which one has to be honest: each sees random bytes and the
 	// noisy sum. The client sends two additive shares, see fl.SharedMechanism, and each server adds the whole Gaussian
-	// noise. Its parameters are fl.ParamRecords and ParamProof. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
+	// noise. Its parameters are fl.ParamRecords, ParamProof, ParamOwnEpsilon, ParamHonestEpsilon and ParamHonestReports. The comment of package hdsum/internal/gaussian has the protocol, its calibration and its proof.
 	SharesName = gaussian.SharesName
 	// SiteName is the sum of gradients for clients that add the whole Gaussian noise themselves: whoever reads a report learns no more
 	// than the Gaussian mechanism shows, and nobody has to be trusted. Use it for few clients with many records each, such as hospitals,

@@ -74,8 +74,9 @@ func (q Request) Compare(ctx context.Context, trusts ...Trust) ([]Row, error) {
 	if q.Public != nil {
 		q.L1, q.L2 = q.Public.Norms()
 	}
-	q.Budget = cmp.Or(q.Budget, 2*q.HonestBudget, 1)
 	q.Mechanism, q.Epsilon, q.MaxEpsilon, q.Force = mechanisms.Auto, 0, 0, true
+	q.withoutHonest()
+	q.Budget = cmp.Or(q.Budget, 1)
 	if q.Records > 0 {
 		q.Trust, q.Cohort, q.PerClient = OwnSite, 0, 1
 		sites := q

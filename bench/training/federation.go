@@ -221,7 +221,7 @@ func (f federations) report(cells []*federated) *experiment.Result {
 		},
 		Notes: []string{
 			"Every run is a process of its own and has fresh randomness, so a repetition gives other numbers. Each client holds one picture, drawn from the training pictures. low and high are Student's 95 % interval of the mean over the repeats.",
-			"budget is the ε of all of a client's reports together: against everybody where nobody is trusted, and else at δ = 1e-6 against whoever sees only the shuffled reports of each round, or against either of two servers alone. epsilon_local is the ε of one report and epsilon_local_all the ε of all reports of a client together, both against everybody.",
+			"budget is the ε of all of a client's reports together: against everybody where nobody is trusted, and else at δ = 1e-6 against whoever sees only the shuffled reports of each round, or against either of two servers alone. Where clients or sites add a part of the noise (+honest) it holds if nine of ten are honest, and epsilon_central holds without them; sites (+sites) have the ε of one picture. epsilon_local is the ε of one report and epsilon_local_all the ε of all reports of a client together, both against everybody.",
 			"zero_shot is the accuracy of what the features know before any client takes part, and without_privacy the accuracy of as many rounds without it, in the first run. expected is the accuracy that the plan printed, for generated pictures: 95 of 100 single runs on them are within expected_error of it. seconds are the seconds of the rounds of one run. A setting without accuracy was refused before the first round.",
 		},
 		Plot:  f.figure(cells),
@@ -328,7 +328,11 @@ func (f federations) figure(cells []*federated) *figure.Figure {
 		if c.refusal != "" {
 			continue
 		}
-		name := fmt.Sprintf("%s, %s, %d clients", c.features, c.trust, c.clients)
+		who := "clients"
+		if c.sites() {
+			who = "sites"
+		}
+		name := fmt.Sprintf("%s, %s, %d %s", c.features, c.trust, c.clients, who)
 		at, ok := lines[name]
 		if !ok {
 			at = len(panel.Series)

@@ -93,6 +93,11 @@ func parseShares(list string) (out []float64, err error) {
 }
 
 func (l liars) check() error {
+	for _, s := range l.settings {
+		if !slices.Contains(ofClients, s.trust) {
+			return fl.Invalid("--settings", s.String(), "must have a trust among %v: a liar among sites, or beside noise of clients, moves the mean at will", ofClients)
+		}
+	}
 	for _, a := range l.attacks {
 		if !slices.Contains(parties.Attacks(), a) {
 			return fl.Invalid("--attacks", a, "must be among %s", strings.Join(parties.Attacks(), ", "))

@@ -42,6 +42,7 @@ func TestCellsOfLiars(t *testing.T) {
 	}
 	for name, change := range map[string]func(l *liars){
 		"attack": func(l *liars) { l.attacks = []string{"magic"} }, "clear": func(l *liars) { l.clear = 9 },
+		"settings": func(l *liars) { l.settings = []situation{{honestClients, 1000, 8}} },
 	} {
 		l := l
 		change(&l)

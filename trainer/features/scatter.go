@@ -168,13 +168,13 @@ func (m *space) sample(transform []complex128, wavelet []float64) []float64 {
 	rows, high := m.full.rows, m.half.rows
 	for c := range m.half.cols {
 		near, far := c*rows, (c+m.half.cols)*rows
-		a, b, c1, d := transform[near:][:high], transform[near+high:][:high], transform[far:][:high], transform[far+high:][:high]
-		wa, wb, wc, wd := wavelet[near:][:high], wavelet[near+high:][:high], wavelet[far:][:high], wavelet[far+high:][:high]
+		a, b, e, d := transform[near:][:high], transform[near+high:][:high], transform[far:][:high], transform[far+high:][:high]
+		wa, wb, we, wd := wavelet[near:][:high], wavelet[near+high:][:high], wavelet[far:][:high], wavelet[far+high:][:high]
 		to := m.subsampled[c*high:][:high]
 		for r := range to {
 			to[r] = complex(
-				real(a[r])*wa[r]+real(b[r])*wb[r]+real(c1[r])*wc[r]+real(d[r])*wd[r],
-				imag(a[r])*wa[r]+imag(b[r])*wb[r]+imag(c1[r])*wc[r]+imag(d[r])*wd[r])
+				real(a[r])*wa[r]+real(b[r])*wb[r]+real(e[r])*we[r]+real(d[r])*wd[r],
+				imag(a[r])*wa[r]+imag(b[r])*wb[r]+imag(e[r])*we[r]+imag(d[r])*wd[r])
 		}
 	}
 	values := m.magnitude[:len(m.subsampled)]

@@ -75,19 +75,23 @@ func newHonest(r fl.Round, n *integers, server noise, epsilon float64) (*added, 
 	}
 	whole, err := rounded.Sigma(epsilon, r.Delta*(1-cut), n.sensitivity(r.Relation))
 	if err != nil {
-		return nil, err
+		return nil, fl.Invalid(ParamHonestEpsilon, epsilon, "must be larger: %v", err)
 	}
 	missing := math.Sqrt((whole-server.sigma)*(whole+server.sigma)) * (1 + 0x1p-40)
 	if !(missing >= whole/leastParts) { // the server's σ is on a grid, and may be enough
 		return nil, fl.Invalid(ParamHonestEpsilon, epsilon, "must be smaller: the servers' noise for epsilon = %g is nearly enough for it", r.Epsilon)
 	}
-	one, err := newNoiseOf(missing / math.Sqrt(float64(count)))
+	dim := n.rotation.PaddedDim()
+	one, err := newNoiseOf(ParamHonestEpsilon, epsilon, dim, missing/math.Sqrt(float64(count)))
+	if err != nil {
+		return nil, err
+	}
 	a := &added{noise: one, epsilon: epsilon, honest: int64(count)}
 	a.sigma = math.Hypot(server.sigma, math.Sqrt(float64(count))*one.sigma) * (1 - 0x1p-40)
-	if spare := (1 + math.Exp(epsilon)) * float64(n.rotation.PaddedDim()) * a.distance(server); err == nil && a.smooth(server) && !(r.Delta*cut > spare) {
+	if spare := (1 + math.Exp(epsilon)) * float64(dim) * a.distance(server); a.smooth(server) && !(r.Delta*cut > spare) {
 		return nil, fl.Invalid("delta", r.Delta, "must be above %.3g, 2^20 times the distance of %d clients' noise from the normal law", spare/cut, count)
 	}
-	return a, err
+	return a, nil
 }
 
 // smooth says that a fractional part of a client's noise is uniform but for 2^-113, given the sum with the server's.

@@ -180,7 +180,7 @@ func TestHonestNoiseIsTheLeast(t *testing.T) {
 			}
 			n := float64(r.MinReports)
 			rounding := m.integers.deviation(n/4) / n
-			if ratio := math.Sqrt(math.Pow(m.StandardError(r.MinReports, r.MinReports), 2)-rounding*rounding) / (trusted / n); !(ratio > 1.12 && ratio < 1.2) {
+			if ratio := math.Sqrt(math.Pow(m.StandardError(r.MinReports, r.MinReports), 2)-rounding*rounding) / (trusted / n); !(ratio > 1.15 && ratio < 1.19) {
 				t.Errorf("dim %d, %d honest: %.4f times a trusted server's error", dim, honest, ratio)
 			}
 		}
@@ -195,6 +195,10 @@ func TestHonestParamsAreChecked(t *testing.T) {
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamHonestEpsilon] = fl.Real(4) }},
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamHonestEpsilon] = fl.Real(3.99999) }},
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamHonestEpsilon] = fl.Real(0) }},
+		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamHonestEpsilon] = fl.Real(1e-10) }},
+		{ParamHonestEpsilon, func(r *fl.Round) { // more noise than there is
+			r.Dim, r.Delta, r.Params[ParamHonestEpsilon], r.Params[ParamHonestReports] = 1<<16, 1e-7, fl.Real(1e-7), fl.Int(1)
+		}},
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamHonestEpsilon] = fl.Real(math.NaN()) }},
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamOwnEpsilon] = fl.Real(6) }},
 		{ParamHonestEpsilon, func(r *fl.Round) { r.Params[ParamProof] = fl.Text(Prio3) }},

@@ -26,14 +26,14 @@ func newNoise(r fl.Round, dim int, sensitivity float64) (n noise, err error) {
 	if n.sigma, err = rounded.Sigma(r.Epsilon, r.Delta*(1-cut), sensitivity); err != nil {
 		return n, err
 	}
-	if n.sigma > rounded.WideDeviation/leastParts {
-		return n, fl.Invalid("epsilon", r.Epsilon, "must be larger: the noise on %d coordinates, σ = %.3g, must be at most %.3g", dim, n.sigma, rounded.WideDeviation/leastParts)
-	}
-	return newNoiseOf(n.sigma)
+	return newNoiseOf("epsilon", r.Epsilon, dim, n.sigma)
 }
 
-// newNoiseOf returns noise of a standard deviation of at least sigma, at most rounded.WideDeviation/leastParts.
-func newNoiseOf(sigma float64) (noise, error) {
+// newNoiseOf returns noise of a standard deviation of at least sigma. The error names the ε that asks for more than there is.
+func newNoiseOf(param string, epsilon float64, dim int, sigma float64) (noise, error) {
+	if !(sigma <= rounded.WideDeviation/leastParts) {
+		return noise{}, fl.Invalid(param, epsilon, "must be larger: the noise on %d coordinates, σ = %.3g, must be at most %.3g", dim, sigma, rounded.WideDeviation/leastParts)
+	}
 	wide, err := rounded.New()
 	parts := int64(rounded.WideDeviation * (1 - 0x1p-45) / sigma)
 	return noise{wide: wide, parts: parts, sigma: rounded.WideDeviation / float64(parts)}, err
